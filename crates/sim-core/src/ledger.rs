@@ -1,0 +1,116 @@
+//! The energy audit of a run.
+
+use crate::energy::{Energy, Work};
+use crate::state::State;
+use crate::stepper::StageRecord;
+use crate::system::System;
+use serde::Serialize;
+
+/// Running account of energy: what is stored, what forces took and gave, and what the scheme itself made or lost.
+///
+/// For a step with `M (v1 - v0) = dt Σ w_s f_s` and the mean velocity `u = ½(v0 + v1)`, the kinetic energy changes by
+/// exactly `dt Σ w_s f_s·u`. The ledger evaluates that work force by force at the stages the stepper reports. Then
+///
+/// ```text
+/// E1 - E0 = non-conservative work + numerical + residual
+/// numerical = (U1 - U0) + conservative work      energy made (+) or lost (-) by the discretisation
+/// residual  = (T1 - T0) - total work             zero up to rounding when the step was solved exactly
+/// ```
+///
+/// so that `residual` is a check of the step and not a remainder. Particles that are not free move with `Δq/dt`.
+#[derive(Clone, Debug)]
+pub struct EnergyLedger {
+    before: State,
+    energy_before: Energy,
+    report: LedgerReport,
+    mean_velocity: Vec<f64>,
+}
+
+/// Sums of a run in J.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct LedgerReport {
+    /// Energy at the start.
+    pub initial: Energy,
+    /// Energy now.
+    pub current: Energy,
+    /// Work of forces and supports since the start.
+    pub work: Work,
+    /// Energy made (+) or lost (-) by the discretisation since the start.
+    pub numerical: f64,
+    /// Sum of the steps' residuals, with sign.
+    pub residual: f64,
+    /// Largest |residual| of one step relative to the energy turned over in that step.
+    pub max_relative_residual: f64,
+    /// Steps accounted for.
+    pub steps: u64,
+}
+
+impl LedgerReport {
+    /// `E - E0 - work - numerical - residual` in J: zero up to rounding of the sums.
+    pub fn gap(&self) -> f64 {
+        self.current.total()
+            - self.initial.total()
+            - self.work.not_conservative()
+            - self.numerical
+            - self.residual
+    }
+}
+
+impl EnergyLedger {
+    /// Opens the account at `state`.
+    pub fn new<S: System + ?Sized>(system: &S, state: &State) -> Self {
+        let energy = system.energy(state.t, &state.q, &state.v);
+        Self {
+            before: state.clone(),
+            energy_before: energy,
+            report: LedgerReport { initial: energy, current: energy, ..LedgerReport::default() },
+            mean_velocity: vec![0.0; state.q.len()],
+        }
+    }
+
+    /// Books the step that led to `state`, whose stages are in `record`.
+    pub fn book<S: System + ?Sized>(
+        &mut self,
+        system: &S,
+        is_free: impl Fn(usize) -> bool,
+        state: &State,
+        record: &StageRecord,
+    ) {
+        let dt = state.t - self.before.t;
+        for (i, u) in self.mean_velocity.chunks_exact_mut(3).enumerate() {
+            let free = is_free(i);
+            for (k, u) in u.iter_mut().enumerate() {
+                let j = 3 * i + k;
+                *u = if free {
+                    0.5 * (self.before.v[j] + state.v[j])
+                } else {
+                    (state.q[j] - self.before.q[j]) / dt
+                };
+            }
+        }
+        let mut work = Work::default();
+        for stage in record.stages() {
+            work += system.power(stage.t, &stage.q, &stage.v, &self.mean_velocity) * (stage.weight * dt);
+        }
+        let energy = system.energy(state.t, &state.q, &state.v);
+        let numerical = energy.potential() - self.energy_before.potential() + work.conservative;
+        let residual = energy.kinetic - self.energy_before.kinetic - work.total();
+        let turned_over = energy.kinetic.max(self.energy_before.kinetic).max(work.magnitude());
+        if turned_over > 0.0 {
+            let relative = (residual / turned_over).abs();
+            self.report.max_relative_residual = self.report.max_relative_residual.max(relative);
+        }
+        self.report.work += work;
+        self.report.numerical += numerical;
+        self.report.residual += residual;
+        self.report.current = energy;
+        self.report.steps += 1;
+        self.energy_before = energy;
+        self.before.clone_from(state);
+    }
+
+    /// The account so far.
+    pub fn report(&self) -> &LedgerReport {
+        &self.report
+    }
+}

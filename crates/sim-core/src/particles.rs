@@ -1,0 +1,290 @@
+//! A system of point masses under a list of forces.
+
+use crate::energy::{Energy, Work};
+use crate::force::{Force, ForceError, Kinematics};
+use crate::motion::{Motion, MotionError};
+use crate::system::{
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, StencilBound, System,
+};
+use nalgebra::Matrix3;
+
+/// A particle system that cannot be built.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParticleError {
+    /// No particles at all.
+    #[error("a particle system needs at least one particle")]
+    Empty,
+    /// A mass is zero, negative or not finite.
+    #[error("mass of particle {particle} is {value} kg, must be positive and finite")]
+    Mass {
+        /// Particle.
+        particle: usize,
+        /// Value found.
+        value: f64,
+    },
+    /// A pin or drive names a particle that does not exist.
+    #[error("{what} names particle {particle}, but there are {count}")]
+    NoParticle {
+        /// `pin` or `drive`.
+        what: &'static str,
+        /// Particle asked for.
+        particle: usize,
+        /// Number of particles.
+        count: usize,
+    },
+    /// A particle has two prescribed motions.
+    #[error("particle {particle} is driven twice")]
+    DrivenTwice {
+        /// Particle.
+        particle: usize,
+    },
+    /// A prescribed motion is impossible.
+    #[error("drive of particle {particle}")]
+    Motion {
+        /// Particle.
+        particle: usize,
+        /// What is wrong with it.
+        #[source]
+        source: MotionError,
+    },
+    /// A force has impossible parameters.
+    #[error(transparent)]
+    Force(#[from] ForceError),
+}
+
+/// Point masses, pins, drives and forces. Immutable; only the [`crate::State`] changes.
+#[derive(Debug)]
+pub struct ParticleSystem {
+    mass: Vec<f64>,
+    inverse_mass: Vec<f64>,
+    drives: Vec<(usize, Motion)>,
+    forces: Vec<Box<dyn Force>>,
+    dependence: Dependence,
+}
+
+/// Collects what a [`ParticleSystem`] is made of.
+#[derive(Debug)]
+pub struct ParticleSystemBuilder {
+    mass: Vec<f64>,
+    pins: Vec<usize>,
+    drives: Vec<(usize, Motion)>,
+    forces: Vec<Box<dyn Force>>,
+}
+
+impl ParticleSystemBuilder {
+    /// Starts with one mass in kg per particle.
+    pub fn new(mass: Vec<f64>) -> Self {
+        Self { mass, pins: Vec::new(), drives: Vec::new(), forces: Vec::new() }
+    }
+
+    /// Holds particles where they are.
+    #[must_use]
+    pub fn pin(mut self, particles: impl IntoIterator<Item = usize>) -> Self {
+        self.pins.extend(particles);
+        self
+    }
+
+    /// Moves a particle along a path.
+    #[must_use]
+    pub fn drive(mut self, particle: usize, motion: Motion) -> Self {
+        self.drives.push((particle, motion));
+        self
+    }
+
+    /// Adds a force.
+    #[must_use]
+    pub fn force(self, force: impl Force + 'static) -> Self {
+        self.boxed_force(Box::new(force))
+    }
+
+    /// Adds a force chosen at run time.
+    #[must_use]
+    pub fn boxed_force(mut self, force: Box<dyn Force>) -> Self {
+        self.forces.push(force);
+        self
+    }
+
+    /// Checks everything and builds.
+    ///
+    /// # Errors
+    /// [`ParticleError`] naming the first culprit.
+    pub fn build(self) -> Result<ParticleSystem, ParticleError> {
+        let count = self.mass.len();
+        if count == 0 {
+            return Err(ParticleError::Empty);
+        }
+        if let Some(particle) = self.mass.iter().position(|&m| !(m.is_finite() && m > 0.0)) {
+            return Err(ParticleError::Mass { particle, value: self.mass[particle] });
+        }
+        let mut inverse_mass: Vec<f64> = self.mass.iter().map(|m| 1.0 / m).collect();
+        for &particle in &self.pins {
+            *inverse_mass.get_mut(particle).ok_or(ParticleError::NoParticle {
+                what: "pin",
+                particle,
+                count,
+            })? = 0.0;
+        }
+        let mut driven = vec![false; count];
+        for (particle, motion) in &self.drives {
+            let particle = *particle;
+            if particle >= count {
+                return Err(ParticleError::NoParticle { what: "drive", particle, count });
+            }
+            if std::mem::replace(&mut driven[particle], true) {
+                return Err(ParticleError::DrivenTwice { particle });
+            }
+            motion.validate().map_err(|source| ParticleError::Motion { particle, source })?;
+            inverse_mass[particle] = 0.0;
+        }
+        let mut dependence = Dependence { time: !self.drives.is_empty(), velocity: false };
+        for force in &self.forces {
+            force.validate(count)?;
+            dependence = dependence.or(force.dependence());
+        }
+        Ok(ParticleSystem {
+            mass: self.mass,
+            inverse_mass,
+            drives: self.drives,
+            forces: self.forces,
+            dependence,
+        })
+    }
+}
+
+impl ParticleSystem {
+    /// The forces, in the order they were added.
+    pub fn forces(&self) -> &[Box<dyn Force>] {
+        &self.forces
+    }
+
+    /// Total mass in kg, pinned particles included.
+    pub fn total_mass(&self) -> f64 {
+        self.mass.iter().sum()
+    }
+
+    fn at<'a>(&'a self, t: f64, q: &'a [f64], v: &'a [f64]) -> Kinematics<'a> {
+        let n = 3 * self.mass.len();
+        assert_eq!(q.len(), n, "q has {} values, the system needs {n}", q.len());
+        assert_eq!(v.len(), n, "v has {} values, the system needs {n}", v.len());
+        Kinematics { t, q, v, mass: &self.mass }
+    }
+}
+
+impl System for ParticleSystem {
+    fn particle_count(&self) -> usize {
+        self.mass.len()
+    }
+
+    fn dependence(&self) -> Dependence {
+        self.dependence
+    }
+
+    fn force(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        let at = self.at(t, q, v);
+        assert_eq!(f.len(), q.len(), "f has {} values, the system needs {}", f.len(), q.len());
+        f.fill(0.0);
+        for force in &self.forces {
+            force.add_force(at, f);
+        }
+    }
+
+    fn energy(&self, t: f64, q: &[f64], v: &[f64]) -> Energy {
+        let at = self.at(t, q, v);
+        let kinetic = (v.chunks_exact(3).zip(&self.mass).zip(&self.inverse_mass))
+            .filter(|&(_, &w)| w > 0.0)
+            .map(|((v, &m), _)| 0.5 * m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]))
+            .sum();
+        let mut energy = Energy { kinetic, ..Energy::default() };
+        for force in &self.forces {
+            force.add_energy(at, &mut energy);
+        }
+        energy
+    }
+
+    fn power(&self, t: f64, q: &[f64], v: &[f64], velocity: &[f64]) -> Work {
+        let at = self.at(t, q, v);
+        let mut power = Work::default();
+        for force in &self.forces {
+            force.add_power(at, velocity, &mut power);
+        }
+        if !self.drives.is_empty() {
+            let mut f = vec![0.0; q.len()];
+            self.force(t, q, v, &mut f);
+            for &(i, _) in &self.drives {
+                power.reaction -= (3 * i..3 * i + 3).map(|k| f[k] * velocity[k]).sum::<f64>();
+            }
+        }
+        power
+    }
+
+    fn prescribe(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
+        for (particle, motion) in &self.drives {
+            let (position, velocity) = motion.at(t);
+            q[3 * particle..3 * particle + 3].copy_from_slice(&position);
+            v[3 * particle..3 * particle + 3].copy_from_slice(&velocity);
+        }
+    }
+}
+
+impl ExplicitSystem for ParticleSystem {
+    fn mass(&self) -> &[f64] {
+        &self.mass
+    }
+
+    fn inverse_mass(&self) -> &[f64] {
+        &self.inverse_mass
+    }
+
+    fn stencil_bounds(&self, q: &[f64], emit: &mut dyn FnMut(StencilBound<'_>)) {
+        for force in &self.forces {
+            force.stencil_bounds(q, &self.mass, emit);
+        }
+    }
+}
+
+impl ImplicitSystem for ParticleSystem {
+    fn is_free(&self, particle: usize) -> bool {
+        self.inverse_mass[particle] > 0.0
+    }
+
+    fn mass_matrix(&self, sink: &mut dyn BlockSink) {
+        for (i, &m) in self.mass.iter().enumerate() {
+            sink.add(i, i, &Matrix3::from_diagonal_element(m));
+        }
+    }
+
+    fn damping_matrix(&self, t: f64, q: &[f64], v: &[f64], sink: &mut dyn BlockSink) {
+        let at = self.at(t, q, v);
+        for force in &self.forces {
+            force.damping_matrix(at, sink);
+        }
+    }
+
+    fn stiffness_matrix(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        let at = self.at(t, q, v);
+        for force in &self.forces {
+            force.stiffness_matrix(at, definiteness, sink);
+        }
+    }
+
+    fn damping_stiffness(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        emit: &mut dyn FnMut(usize, usize, &Matrix3<f64>),
+    ) {
+        let at = self.at(t, q, v);
+        for force in &self.forces {
+            force.damping_stiffness(at, emit);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What a stepper and an observer may ask of a model.
+
+use crate::energy::{Energy, Work};
+use nalgebra::Matrix3;
+
+/// What the force depends on besides position.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dependence {
+    /// The force depends explicitly on time (moving ends, gusts, timed loads).
+    pub time: bool,
+    /// The force depends on velocity (dashpots, drag).
+    pub velocity: bool,
+}
+
+impl Dependence {
+    /// Position only.
+    pub const POSITION: Self = Self { time: false, velocity: false };
+    /// Position and velocity.
+    pub const VELOCITY: Self = Self { time: false, velocity: true };
+
+    /// What a sum of two forces depends on.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self { time: self.time || other.time, velocity: self.velocity || other.velocity }
+    }
+}
+
+/// What an observer may ask of a model.
+///
+/// All slices `q`, `v`, `f` are flat `xyzxyz…` of length `3 * particle_count`; implementations panic with both numbers
+/// when a length is wrong.
+pub trait System: Sync {
+    /// Number of particles.
+    fn particle_count(&self) -> usize;
+
+    /// What the force depends on.
+    fn dependence(&self) -> Dependence;
+
+    /// Overwrites `f` with the force in N on each particle, pinned ones included (their value is the load on the support).
+    fn force(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]);
+
+    /// Kinetic and potential energy in J. Kinetic energy counts free particles only.
+    fn energy(&self, t: f64, q: &[f64], v: &[f64]) -> Energy;
+
+    /// Power in W that each kind of force delivers at `(t, q, v)` when the particles move with `velocity`.
+    ///
+    /// `velocity` is apart from `v` because a ledger asks for the work of a force at a *stage* along the mean velocity
+    /// of the *step*. `reaction` is minus the power of all forces on particles that are not free.
+    fn power(&self, t: f64, q: &[f64], v: &[f64], velocity: &[f64]) -> Work;
+
+    /// Moves driven particles to their prescribed position and velocity at time `t`; leaves all others alone.
+    fn prescribe(&self, _t: f64, _q: &mut [f64], _v: &mut [f64]) {}
+}
+
+/// A system with a diagonal mass matrix.
+pub trait ExplicitSystem: System {
+    /// Mass in kg per particle, pinned ones included.
+    fn mass(&self) -> &[f64];
+
+    /// 1/mass in 1/kg per particle; 0 = pinned or prescribed.
+    fn inverse_mass(&self) -> &[f64];
+
+    /// Emits, per stencil, a bound on its stiffness and damping that holds in every state the model documents
+    /// (for springs: while no spring is shorter than half its rest length).
+    fn stencil_bounds(&self, q: &[f64], emit: &mut dyn FnMut(StencilBound<'_>));
+}
+
+/// Upper bound on one stencil's matrices: `-S ⪯ K_e ⪯ S` with `S = stiffness * w wᵀ ⊗ I₃`, and `D_e ⪯ damping * w wᵀ ⊗ I₃`.
+///
+/// A spring has `particles = [a, b]`, `weights = [1, -1]`, and its own stiffness and dashpot coefficient.
+#[derive(Clone, Copy, Debug)]
+pub struct StencilBound<'a> {
+    /// Id of the force it belongs to, e.g. `spring`.
+    pub force: &'static str,
+    /// Index of the stencil within that force.
+    pub index: usize,
+    /// Particles of the stencil.
+    pub particles: &'a [usize],
+    /// One weight per particle.
+    pub weights: &'a [f64],
+    /// N/m.
+    pub stiffness: f64,
+    /// N·s/m.
+    pub damping: f64,
+}
+
+/// Whether stencil matrices are exact or projected to the nearest positive semidefinite ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Definiteness {
+    /// The exact derivative; a compressed spring makes it indefinite.
+    Exact,
+    /// Negative eigenvalues of each stencil matrix set to zero, so that the sum is positive semidefinite.
+    #[default]
+    Projected,
+}
+
+/// Receives 3×3 blocks of a symmetric matrix.
+///
+/// Each off-diagonal pair is given once, in either order; the sink adds the transpose at the mirrored place.
+/// For the same system the sequence of places is the same at every call.
+pub trait BlockSink {
+    /// Adds `block` at block row `row` and block column `col` (particle indices), and its transpose at (col, row)
+    /// when they differ.
+    fn add(&mut self, row: usize, col: usize, block: &Matrix3<f64>);
+
+    /// Adds the matrix `[[B, -B], [-B, B]]` of a two-particle stencil with symmetric `B`.
+    fn add_pair(&mut self, a: usize, b: usize, block: &Matrix3<f64>) {
+        self.add(a, a, block);
+        self.add(b, b, block);
+        self.add(a, b, &-block);
+    }
+}
+
+/// Any closure is a sink.
+impl<F: FnMut(usize, usize, &Matrix3<f64>)> BlockSink for F {
+    fn add(&mut self, row: usize, col: usize, block: &Matrix3<f64>) {
+        self(row, col, block);
+    }
+}
+
+/// A system whose matrices leave as 3×3 blocks, `M a + D v + K q = f`.
+pub trait ImplicitSystem: System {
+    /// Whether particle `particle` is an unknown (neither pinned nor prescribed).
+    fn is_free(&self, particle: usize) -> bool;
+
+    /// Mass matrix M in kg.
+    fn mass_matrix(&self, sink: &mut dyn BlockSink);
+
+    /// Symmetric damping matrix D = -∂f/∂v in N·s/m (positive semidefinite for dissipative forces).
+    fn damping_matrix(&self, t: f64, q: &[f64], v: &[f64], sink: &mut dyn BlockSink);
+
+    /// Symmetric stiffness matrix K = -∂f/∂q in N/m of the forces that derive from an energy.
+    fn stiffness_matrix(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    );
+
+    /// The rest of -∂f/∂q: how dissipative forces change with position. Not symmetric: `emit(row, col, block)` gets every
+    /// place, both halves. Zero at `v = 0`. Symmetric solvers leave it out, which slows Newton but does not change
+    /// the solution it converges to.
+    fn damping_stiffness(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        emit: &mut dyn FnMut(usize, usize, &Matrix3<f64>),
+    );
+}
