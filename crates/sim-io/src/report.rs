@@ -135,6 +135,9 @@ pub enum ReportError {
 ///
 /// # Errors
 /// [`ReportError`] when the drawing is inconsistent.
+///
+/// # Panics
+/// Never: the page data are plain numbers and strings.
 pub fn render(page: &ReportPage) -> Result<String, ReportError> {
     let data = PageData {
         charts: page.charts.iter().map(chart_json).collect(),
@@ -164,7 +167,7 @@ pub fn write_page(page: &ReportPage, path: &Path) -> Result<(), ReportError> {
         .map_err(|source| ReportError::Write { path: path.display().to_string(), source })
 }
 
-/// The script alone, without the element around it and without MathJax, which the page does not use.
+/// The script alone, without the element around it and without `MathJax`, which the page does not use.
 fn plotly_js() -> String {
     let both = plotly::Plot::offline_js_sources();
     let body = both.split_once('>').map_or("", |(_, rest)| rest);

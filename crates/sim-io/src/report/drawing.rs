@@ -29,9 +29,9 @@ impl Bounds {
     fn of(positions: &[Vec<f32>]) -> Self {
         let mut bounds = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
         for point in positions.iter().flat_map(|frame| frame.chunks_exact(3)) {
-            for k in 0..3 {
-                bounds.low[k] = bounds.low[k].min(f64::from(point[k]));
-                bounds.high[k] = bounds.high[k].max(f64::from(point[k]));
+            for (k, &x) in point.iter().enumerate() {
+                bounds.low[k] = bounds.low[k].min(f64::from(x));
+                bounds.high[k] = bounds.high[k].max(f64::from(x));
             }
         }
         bounds
