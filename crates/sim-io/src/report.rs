@@ -7,6 +7,7 @@
 //! looking. Use the CSV and VTK files to measure.
 
 pub mod drawing;
+mod summary;
 
 use askama::Template;
 use serde::Serialize;
@@ -14,8 +15,9 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 pub use drawing::Drawing;
+pub use summary::page_of;
 
-/// Most numbers (4 per particle and frame) that a page carries: 16 MB before encoding.
+/// Most numbers (4 per point and frame) that a page carries: 16 MB before encoding.
 pub const MAX_NUMBERS: usize = 4_000_000;
 
 /// Everything a page shows, already formatted where it is text.

@@ -17,7 +17,7 @@ fn page(sheet: bool) -> ReportPage {
             for j in 0..if sheet { n } else { 1 } {
                 let (x, y) = (f64::from(i) / 11.0, f64::from(j) / 11.0);
                 let z = 0.2 * (3.0 * x - 4.0 * t).sin();
-                q.extend([x as f32, y as f32, z as f32]);
+                q.push([x as f32, y as f32, z as f32]);
                 s.push((0.8 * (3.0 * x - 4.0 * t).cos().abs()) as f32);
             }
         }

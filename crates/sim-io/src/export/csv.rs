@@ -1,6 +1,21 @@
 //! Time series as CSV: one row per frame, one column per series, units in the header.
 
-use std::path::Path;
+use crate::run::result::RunResult;
+use std::path::{Path, PathBuf};
+
+/// Writes all series of a run to `NAME.csv` in `folder`, NAME being the scene's; the first column is time. Returns the path.
+///
+/// # Errors
+/// Any I/O error.
+pub fn write_series(result: &RunResult, folder: &Path) -> std::io::Result<PathBuf> {
+    let mut columns = vec![("t [s]".to_owned(), result.times.as_slice())];
+    for series in &result.series {
+        columns.push((format!("{} [{}]", series.name, series.unit), &series.values));
+    }
+    let path = folder.join(format!("{}.csv", result.scene));
+    write_columns(&path, &columns)?;
+    Ok(path)
+}
 
 /// Writes `columns` of (header, values) to `path`, whole or not at all. Numbers keep every digit (`f64` round trip).
 ///

@@ -4,18 +4,18 @@ use super::{MAX_NUMBERS, ReportError};
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-/// Recorded motion of particles with what connects them.
+/// Recorded motion of points with what connects them.
 #[derive(Clone, Debug, Default)]
 pub struct Drawing {
     /// Time of each frame in s.
     pub times: Vec<f64>,
-    /// Positions per frame, flat `xyzxyz…`, in m.
-    pub positions: Vec<Vec<f32>>,
-    /// Speed per frame and particle in m/s.
+    /// Positions in m per frame and point.
+    pub positions: Vec<Vec<[f32; 3]>>,
+    /// Speed per frame and point in m/s.
     pub speeds: Vec<Vec<f32>>,
-    /// Lines between particles.
+    /// Lines between points.
     pub segments: Vec<[u32; 2]>,
-    /// Triangles between particles.
+    /// Triangles between points.
     pub triangles: Vec<[u32; 3]>,
 }
 
@@ -26,9 +26,9 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of(positions: &[Vec<f32>]) -> Self {
+    fn of(positions: &[Vec<[f32; 3]>]) -> Self {
         let mut bounds = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
-        for point in positions.iter().flat_map(|frame| frame.chunks_exact(3)) {
+        for point in positions.iter().flatten() {
             for (k, &x) in point.iter().enumerate() {
                 bounds.low[k] = bounds.low[k].min(f64::from(x));
                 bounds.high[k] = bounds.high[k].max(f64::from(x));
@@ -50,22 +50,22 @@ impl Bounds {
 }
 
 impl Drawing {
-    /// Particles in each frame.
-    pub fn particle_count(&self) -> usize {
-        self.positions.first().map_or(0, |frame| frame.len() / 3)
+    /// Points in each frame.
+    pub fn point_count(&self) -> usize {
+        self.positions.first().map_or(0, Vec::len)
     }
 
     /// Every how many frames one is kept so that the page stays within its size.
     fn stride(&self) -> usize {
-        let numbers = 4 * self.particle_count() * self.times.len();
+        let numbers = 4 * self.point_count() * self.times.len();
         numbers.div_ceil(MAX_NUMBERS).max(1)
     }
 
     pub(super) fn to_json(&self) -> Result<Value, ReportError> {
-        let count = self.particle_count();
+        let count = self.point_count();
         for frame in 0..self.times.len() {
             for (what, found, expected) in [
-                ("positions", self.positions.get(frame).map_or(0, Vec::len), 3 * count),
+                ("positions", self.positions.get(frame).map_or(0, Vec::len), count),
                 ("speeds", self.speeds.get(frame).map_or(0, Vec::len), count),
             ] {
                 if found != expected {
@@ -78,7 +78,7 @@ impl Drawing {
         let mut bytes = Vec::with_capacity(16 * count * kept.len());
         for &frame in &kept {
             for k in 0..3 {
-                for point in self.positions[frame].chunks_exact(3) {
+                for point in &self.positions[frame] {
                     bytes.extend_from_slice(&point[k].to_le_bytes());
                 }
             }
@@ -121,7 +121,7 @@ impl Drawing {
         let (low, high) = self.color_scale();
         let [a, b] = plane(axis);
         let name = |k: usize| format!("{} [m]", ["x", "y", "z"][k]);
-        let size = if self.particle_count() > 120 { 4 } else { 7 };
+        let size = if self.point_count() > 120 { 4 } else { 7 };
         let data = json!([
             {"type": "scatter", "mode": "lines", "x": [], "y": [], "hoverinfo": "skip",
              "line": {"color": "#9aa5b1", "width": 1.5}, "showlegend": false},
@@ -170,7 +170,7 @@ impl Drawing {
         (traces, json!(data), layout)
     }
 
-    /// Particles along polylines, −1 where the pen lifts: segments that share an end are chained.
+    /// Points along polylines, −1 where the pen lifts: segments that share an end are chained.
     fn path(&self) -> Vec<i64> {
         let mut path = Vec::with_capacity(3 * self.segments.len());
         let mut pen = None;
