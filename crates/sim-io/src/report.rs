@@ -98,7 +98,7 @@ struct PageTemplate<'a> {
 }
 
 #[derive(Serialize)]
-struct PageData {
+struct PagePayload {
     charts: Vec<Value>,
     drawing: Option<Value>,
 }
@@ -141,7 +141,7 @@ pub enum ReportError {
 /// # Panics
 /// Never: the page data are plain numbers and strings.
 pub fn render(page: &ReportPage) -> Result<String, ReportError> {
-    let data = PageData {
+    let data = PagePayload {
         charts: page.charts.iter().map(chart_json).collect(),
         drawing: page.drawing.as_ref().map(Drawing::to_json).transpose()?,
     };
