@@ -1,5 +1,6 @@
 //! The repository's own checks, as a library so that they run as ordinary tests too.
 
+pub mod bench;
 pub mod ci;
 pub mod tidy;
 
