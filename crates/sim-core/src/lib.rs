@@ -16,6 +16,7 @@ pub mod simulate;
 pub mod state;
 pub mod stepper;
 pub mod system;
+pub mod topology;
 
 pub use energy::{Energy, EnergyTerm, Work, WorkTerm};
 pub use force::{FORCES, Force, ForceInfo, Kinematics};
@@ -27,3 +28,4 @@ pub use simulate::{SimulateError, SimulateOptions, simulate};
 pub use state::{State, StateError};
 pub use stepper::{MethodInfo, Observer, Stability, StageRecord, StepError, StepStats, Stepper};
 pub use system::{BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, StencilBound, System};
+pub use topology::{Topology, TopologyError};
