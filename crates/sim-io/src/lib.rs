@@ -2,6 +2,10 @@
 //!
 //! This crate has no method of its own: it maps names to registries and states to files.
 
+pub mod mesh;
 pub mod run;
+pub mod scene;
 
+pub use mesh::{Mesh, MeshError, MeshReport};
 pub use run::result::RunResult;
+pub use scene::{Scene, SceneError};
