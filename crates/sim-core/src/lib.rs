@@ -26,4 +26,6 @@ pub use potential::{BlockHessian, Potential};
 pub use simulate::{SimulateError, SimulateOptions, simulate};
 pub use state::{State, StateError};
 pub use stepper::{MethodInfo, Observer, Stability, StageRecord, StepError, StepStats, Stepper};
-pub use system::{BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, StencilBound, System};
+pub use system::{
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, ModelSystem, StencilBound, System,
+};
