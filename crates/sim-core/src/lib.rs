@@ -32,5 +32,7 @@ pub use rest::{InitialStressReport, RestError, RestLength, SpringOptions, Spring
 pub use simulate::{SimulateError, SimulateOptions, simulate};
 pub use state::{State, StateError};
 pub use stepper::{MethodInfo, Observer, Stability, StageRecord, StepError, StepStats, Stepper};
-pub use system::{BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, StencilBound, System};
+pub use system::{
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, ModelSystem, StencilBound, System,
+};
 pub use topology::{Topology, TopologyError};
