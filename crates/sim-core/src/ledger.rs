@@ -92,6 +92,8 @@ impl EnergyLedger {
         for stage in record.stages() {
             work += system.power(stage.t, &stage.q, &stage.v, &self.mean_velocity) * (stage.weight * dt);
         }
+        work.mass_damping +=
+            record.damping_impulse().iter().zip(&self.mean_velocity).map(|(j, u)| j * u).sum::<f64>();
         let energy = system.energy(state.t, &state.q, &state.v);
         let numerical = energy.potential() - self.energy_before.potential() + work.conservative;
         let residual = energy.kinetic - self.energy_before.kinetic - work.total();

@@ -9,21 +9,30 @@
 pub mod energy;
 pub mod force;
 pub mod ledger;
+pub mod mass;
 pub mod motion;
 pub mod particles;
 pub mod potential;
+pub mod rest;
 pub mod simulate;
 pub mod state;
 pub mod stepper;
+pub mod summation;
 pub mod system;
+pub mod topology;
 
 pub use energy::{Energy, EnergyTerm, Work, WorkTerm};
 pub use force::{FORCES, Force, ForceInfo, Kinematics};
 pub use ledger::{EnergyLedger, LedgerReport};
+pub use mass::{Density, MassError, lumped_masses};
 pub use motion::{Motion, MotionError};
 pub use particles::{ParticleError, ParticleSystem, ParticleSystemBuilder};
 pub use potential::{BlockHessian, Potential};
+pub use rest::{InitialStressReport, RestError, RestLength, SpringOptions, SpringStiffness};
 pub use simulate::{SimulateError, SimulateOptions, simulate};
 pub use state::{State, StateError};
 pub use stepper::{MethodInfo, Observer, Stability, StageRecord, StepError, StepStats, Stepper};
-pub use system::{BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, StencilBound, System};
+pub use system::{
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, ModelSystem, StencilBound, System,
+};
+pub use topology::{Topology, TopologyError};

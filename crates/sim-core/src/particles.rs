@@ -3,6 +3,7 @@
 use crate::energy::{Energy, Work};
 use crate::force::{Force, ForceError, Kinematics};
 use crate::motion::{Motion, MotionError};
+use crate::summation::compensated_sum;
 use crate::system::{
     BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, StencilBound, System,
 };
@@ -160,7 +161,7 @@ impl ParticleSystem {
 
     /// Total mass in kg, pinned particles included.
     pub fn total_mass(&self) -> f64 {
-        self.mass.iter().sum()
+        compensated_sum(self.mass.iter().copied())
     }
 
     fn at<'a>(&'a self, t: f64, q: &'a [f64], v: &'a [f64]) -> Kinematics<'a> {

@@ -45,7 +45,7 @@ impl<const N: usize> BlockHessian<N> {
 pub trait Potential<const N: usize> {
     /// Energy in J.
     fn energy(&self, x: &[Vector3<f64>; N]) -> f64;
-    /// `∂U/∂x_i` in N: the *negative* of the force on point i.
+    /// Derivatives of the energy by the points in N: the *negative* of the force on each point.
     fn gradient(&self, x: &[Vector3<f64>; N]) -> [Vector3<f64>; N];
     /// Second derivatives in N/m.
     fn hessian(&self, x: &[Vector3<f64>; N]) -> BlockHessian<N>;

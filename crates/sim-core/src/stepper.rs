@@ -126,13 +126,14 @@ pub enum StepError {
     State(#[from] crate::state::StateError),
 }
 
-/// The points at which a step evaluated its forces: `M (v1 - v0) = dt Σ weight_s f(t_s, q_s, v_s)`.
+/// The points at which a step evaluated its forces: `M (v1 - v0) = dt Σ weight_s f(t_s, q_s, v_s) + impulse`.
 ///
 /// Filled only when asked for, so that a ledger can say what work each force did in the discrete step.
 #[derive(Clone, Debug, Default)]
 pub struct StageRecord {
     stages: Vec<Stage>,
     used: usize,
+    damping_impulse: Vec<f64>,
 }
 
 /// One evaluation point.
@@ -152,6 +153,19 @@ impl StageRecord {
     /// Forgets the last step but keeps the storage.
     pub fn clear(&mut self) {
         self.used = 0;
+        self.damping_impulse.clear();
+    }
+
+    /// States the impulse in N·s by which the method itself, not a force of the system, braked each coordinate
+    /// (an option such as a velocity decay rate). It is mass-proportional damping and booked as such.
+    pub fn set_damping_impulse(&mut self, impulse: impl IntoIterator<Item = f64>) {
+        self.damping_impulse.clear();
+        self.damping_impulse.extend(impulse);
+    }
+
+    /// Impulse of the method's own damping; empty when it has none.
+    pub fn damping_impulse(&self) -> &[f64] {
+        &self.damping_impulse
     }
 
     /// Adds one evaluation point.

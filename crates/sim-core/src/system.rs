@@ -150,3 +150,10 @@ pub trait ImplicitSystem: System {
         emit: &mut dyn FnMut(usize, usize, &Matrix3<f64>),
     );
 }
+
+/// Everything a stepper of any kind may need, so that one boxed model serves all methods of a registry.
+///
+/// Implemented by every system that is both explicit and implicit.
+pub trait ModelSystem: ExplicitSystem + ImplicitSystem {}
+
+impl<S: ExplicitSystem + ImplicitSystem + ?Sized> ModelSystem for S {}

@@ -3,7 +3,11 @@
 //! This crate has no method of its own: it maps names to registries and states to files.
 
 pub mod export;
+pub mod mesh;
 pub mod report;
 pub mod run;
+pub mod scene;
 
+pub use mesh::{Mesh, MeshError, MeshReport};
 pub use run::result::RunResult;
+pub use scene::{Scene, SceneError};

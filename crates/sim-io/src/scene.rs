@@ -1,0 +1,18 @@
+//! Scene files: one schema for TOML and JSON, described in `docs/scene-format.md`.
+
+pub(crate) mod check;
+pub mod document;
+pub mod error;
+pub mod force;
+mod foreseen;
+pub mod library;
+mod overrides;
+pub mod part;
+pub mod probe;
+mod read;
+pub(crate) mod source;
+pub mod support;
+mod words;
+
+pub use document::{Header, MethodOptions, OutputOptions, Scene, Substeps, TimeOptions};
+pub use error::{Place, SceneError};

@@ -1,0 +1,39 @@
+//! Scenes that are compiled in, so that `sim run NAME` works from anywhere.
+
+/// One scene of `docs/scenes`.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn {
+    /// Name, equal to the file's.
+    pub name: &'static str,
+    /// TOML text.
+    pub text: &'static str,
+}
+
+/// A file that a built-in scene refers to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BuiltInFile {
+    /// Name as the scene writes it.
+    pub name: &'static str,
+    /// Text.
+    pub text: &'static str,
+}
+
+macro_rules! built_in {
+    ($type:ident: $($name:literal => $file:literal),* $(,)?) => {
+        &[$($type { name: $name, text: include_str!(concat!("../../../../docs/scenes/", $file)) }),*]
+    };
+}
+
+/// Every built-in scene; a test holds that this is the whole folder.
+pub const BUILT_IN: &[BuiltIn] = built_in!(BuiltIn:);
+
+pub(crate) const FILES: &[BuiltInFile] = built_in!(BuiltInFile:);
+
+/// Names in order.
+pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+    BUILT_IN.iter().map(|scene| scene.name)
+}
+
+pub(crate) fn find(name: &str) -> Option<&'static BuiltIn> {
+    BUILT_IN.iter().find(|scene| scene.name == name)
+}
