@@ -3,9 +3,11 @@
 //! This crate has no method of its own: it maps names to registries and states to files.
 
 pub mod mesh;
+pub mod model;
 pub mod run;
 pub mod scene;
 
 pub use mesh::{Mesh, MeshError, MeshReport};
-pub use run::result::RunResult;
+pub use model::{Model, build};
+pub use run::{Progress, RunError, RunOptions, RunResult, run};
 pub use scene::{Scene, SceneError};

@@ -15,7 +15,7 @@ use crate::scene::check::At;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
 use crate::scene::force::ForceSpec;
-use crate::scene::support::{Origin, Selection};
+use crate::scene::support::{Initial, Origin, Selection};
 use lay::Laid;
 use sim_core::force::springs::Springs;
 use sim_core::{InitialStressReport, Motion, ParticleSystem, ParticleSystemBuilder, State};
@@ -39,6 +39,8 @@ pub struct Model {
     pub meshes: Vec<(String, MeshReport)>,
     /// What a reader should know.
     pub warnings: Vec<String>,
+    /// Particles of every entry of the scene's `initial`.
+    moved: Vec<Vec<usize>>,
 }
 
 /// Where parts are found in the arrays of the system.
@@ -153,11 +155,12 @@ pub fn build(scene: &Scene) -> Result<Model, SceneError> {
         .build()
         .map_err(|error| SceneError::Model { place: root.place(), message: with_sources(&error) })?;
     (layout.display, layout.skins) = display::of(scene, &layout, &laid_parts, &held);
+    let moved = initial_particles(scene, &root, &layout, &q)?;
     let state = State { t: scene.time.start, q, v, internal: Vec::new() };
     state
         .validate(mass.len())
         .map_err(|error| SceneError::Model { place: root.place(), message: error.to_string() })?;
-    Ok(Model { system, state, layout, initial_stress, meshes, warnings })
+    Ok(Model { system, state, layout, initial_stress, meshes, warnings, moved })
 }
 
 /// An error with everything that caused it, on one line.
@@ -234,6 +237,23 @@ fn supports(
     held.sort_unstable();
     held.dedup();
     Ok(held)
+}
+
+fn initial_particles(
+    scene: &Scene,
+    root: &At<'_>,
+    layout: &Layout,
+    q: &[f64],
+) -> Result<Vec<Vec<usize>>, SceneError> {
+    (scene.initial.iter().enumerate())
+        .map(|(index, initial)| match initial {
+            Initial::Velocity(velocity) => {
+                let at = root.field("initial").index(index).field("at");
+                select::particles(&velocity.at, layout.part(&velocity.part), q, &at)
+            }
+            Initial::Displacement(shape) => Ok(layout.part(&shape.part).particles.clone().collect()),
+        })
+        .collect()
 }
 
 /// The motion with all its positions shifted.

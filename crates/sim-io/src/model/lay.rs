@@ -14,9 +14,7 @@ use sim_core::force::springs::Spring;
 use sim_core::topology::{
     BeltLoopOptions, ClothFaces, ClothOptions, Pulley, RopeOptions, Topology, belt_loop, cloth, rope,
 };
-use sim_core::{
-    Density, ParticleSystemBuilder, RestLength, SpringOptions, SpringStiffness, lumped_masses,
-};
+use sim_core::{Density, ParticleSystemBuilder, RestLength, SpringOptions, SpringStiffness, lumped_masses};
 
 /// A part, by itself: indices count from 0.
 pub(super) struct Laid {
@@ -56,7 +54,11 @@ pub(super) fn part(part: &Part, scene: &Scene, at: &At<'_>) -> Result<Laid, Scen
     }
 }
 
-pub(super) fn bending(laid: &Laid, part: &PartLayout, builder: ParticleSystemBuilder) -> ParticleSystemBuilder {
+pub(super) fn bending(
+    laid: &Laid,
+    part: &PartLayout,
+    builder: ParticleSystemBuilder,
+) -> ParticleSystemBuilder {
     super::forces::bending(laid, part.particles.start, builder)
 }
 
@@ -135,7 +137,11 @@ fn lay_rope(part: &Rope, material: Material, at: &At<'_>) -> Result<Laid, SceneE
         axial_stiffness,
         linear_density: either(part.linear_density, part.density.or(material.density), area),
         axial_damping: part.axial_damping,
-        bending: if part.bending_stiffness > 0.0 { Bending::Line(part.bending_stiffness) } else { Bending::None },
+        bending: if part.bending_stiffness > 0.0 {
+            Bending::Line(part.bending_stiffness)
+        } else {
+            Bending::None
+        },
         stress_intended: part.tension.is_some(),
         topology,
     }
@@ -154,7 +160,11 @@ fn lay_belt(part: &Belt, material: Material, at: &At<'_>) -> Result<Laid, SceneE
         axial_stiffness,
         linear_density: either(part.linear_density, part.density.or(material.density), area),
         axial_damping: part.axial_damping,
-        bending: if part.bending_stiffness > 0.0 { Bending::Loop(part.bending_stiffness) } else { Bending::None },
+        bending: if part.bending_stiffness > 0.0 {
+            Bending::Loop(part.bending_stiffness)
+        } else {
+            Bending::None
+        },
         stress_intended: part.tension.is_some(),
         topology,
     }
@@ -164,7 +174,8 @@ fn lay_belt(part: &Belt, material: Material, at: &At<'_>) -> Result<Laid, SceneE
 /// The coil's axis as a chain: rate `k = G d⁴ / (8 D³ n)`, wire mass `ρ (π d²/4) (π D n)` (Wahl, Mechanical Springs, 1963).
 fn lay_coil(part: &Coil, material: Material, at: &At<'_>) -> Result<Laid, SceneError> {
     let refuse = model_error(at);
-    let shear_modulus = part.shear_modulus.or(material.shear()).expect("checked scenes give one or the other");
+    let shear_modulus =
+        part.shear_modulus.or(material.shear()).expect("checked scenes give one or the other");
     let density = part.density.or(material.density).expect("checked scenes give one or the other");
     let (d, diameter, n) = (part.wire_diameter, part.coil_diameter, part.turns);
     let pi = std::f64::consts::PI;

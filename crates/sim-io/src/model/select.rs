@@ -42,7 +42,10 @@ pub(super) fn particles(
     };
     let grid = |word: &str| {
         part.grid.ok_or_else(|| {
-            refuse(format!("\"{word}\""), format!("only a cloth has that; part `{}` is a {}", part.id, part.kind))
+            refuse(
+                format!("\"{word}\""),
+                format!("only a cloth has that; part `{}` is a {}", part.id, part.kind),
+            )
         })
     };
     let vertex = |[columns, _]: [usize; 2], column: usize, row: usize| {

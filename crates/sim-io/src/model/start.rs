@@ -76,10 +76,10 @@ impl Model {
         self.system.prescribe(state.t, &mut state.q, &mut state.v);
         let report =
             scene.relax.map(|options| relax(&self.system, &self.layout, state, options)).transpose()?;
-        for initial in &scene.initial {
+        for (initial, particles) in scene.initial.iter().zip(&self.moved) {
             match initial {
                 Initial::Displacement(shape) => displace(shape, &self.system, &self.layout, state),
-                Initial::Velocity(velocity) => set_in_motion(velocity, &self.system, &self.layout, state),
+                Initial::Velocity(velocity) => set_in_motion(velocity, particles, &self.system, state),
             }
         }
         self.system.prescribe(state.t, &mut state.q, &mut state.v);
@@ -214,15 +214,14 @@ fn bessel_j0(x: f64) -> f64 {
     sum
 }
 
-fn set_in_motion(velocity: &InitialVelocity, system: &ParticleSystem, layout: &Layout, state: &mut State) {
-    let part = layout.part(&velocity.part);
-    let at = crate::scene::check::At::nowhere();
-    let Ok(particles) = super::select::particles(&velocity.at, part, &state.q, &at) else {
-        // Checked when the model was built.
-        return;
-    };
+fn set_in_motion(
+    velocity: &InitialVelocity,
+    particles: &[usize],
+    system: &ParticleSystem,
+    state: &mut State,
+) {
     let free = system.inverse_mass();
-    for particle in particles.into_iter().filter(|&i| free[i] > 0.0) {
+    for &particle in particles.iter().filter(|&&i| free[i] > 0.0) {
         let q = Vector3::new(state.q[3 * particle], state.q[3 * particle + 1], state.q[3 * particle + 2]);
         let spin = Vector3::from(velocity.angular_velocity).cross(&(q - Vector3::from(velocity.center)));
         (0..3).for_each(|k| state.v[3 * particle + k] += velocity.velocity[k] + spin[k]);

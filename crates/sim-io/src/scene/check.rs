@@ -4,10 +4,10 @@ mod parts;
 
 use super::document::{Scene, Substeps};
 use super::error::{SceneError, nearest};
-use super::force::{ForceSpec, History};
+use super::force::ForceSpec;
 use super::probe::{Probe, Reduction, ReductionForm};
 use super::source::Source;
-use super::support::Initial;
+use super::support::{Initial, Shape};
 use std::collections::HashMap;
 use std::fmt::Display;
 
@@ -117,7 +117,8 @@ pub(crate) fn scene(scene: &Scene) -> Result<(), SceneError> {
     supports(scene, &root)?;
     forces(scene, &root)?;
     probes(scene, &root)?;
-    expectations(scene, &root)
+    expectations(scene, &root)?;
+    crate::run::method(scene).map(|_| ())
 }
 
 fn name(at: &At<'_>, name: &str) -> Result<(), SceneError> {
@@ -188,6 +189,16 @@ fn supports(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
                 at.field("part").exists(&shape.part, "part", ids.clone())?;
                 at.count("mode", shape.mode as usize, 1, 10_000)?;
                 at.direction("direction", shape.direction)?;
+                if shape.shape == Shape::Hanging {
+                    at.count("mode", shape.mode as usize, 1, 5)?;
+                }
+                let line =
+                    scene.parts.iter().any(|p| p.id() == shape.part && !matches!(p.kind(), "cloth" | "mesh"));
+                if !line && shape.shape != Shape::Uniform {
+                    return Err(at
+                        .field("shape")
+                        .refuse("that", "`uniform` for a cloth or mesh, which has no line"));
+                }
             }
         }
     }
@@ -206,7 +217,6 @@ fn forces(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
             ForceSpec::MassDamping(damping) => at.not_negative("rate", damping.rate)?,
             ForceSpec::PointLoad(load) => {
                 part_of(Some(&load.part))?;
-                history(load.history.as_ref(), &at.field("history"))?;
             }
             ForceSpec::AirDrag(drag) => {
                 part_of(drag.part.as_ref())?;
@@ -223,32 +233,6 @@ fn forces(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
         }
     }
     Ok(())
-}
-
-fn history(history: Option<&History>, at: &At<'_>) -> Result<(), SceneError> {
-    match history {
-        None => Ok(()),
-        Some(History::Ramp(ramp)) if ramp.until <= ramp.from => {
-            Err(at.field("until").refuse(ramp.until, format!("later than from = {}", ramp.from)))
-        }
-        Some(History::Ramp(_)) => Ok(()),
-        Some(History::Sinusoid(sinusoid)) => at.not_negative("frequency", sinusoid.frequency),
-        Some(History::Table(table)) => {
-            if table.times.is_empty() || table.times.len() != table.values.len() {
-                let value = format!("{} values", table.values.len());
-                return Err(at
-                    .field("values")
-                    .refuse(value, format!("as many as times ({}), 1 or more", table.times.len())));
-            }
-            match table.times.windows(2).position(|pair| pair[1] <= pair[0]) {
-                Some(index) => Err(at
-                    .field("times")
-                    .index(index + 1)
-                    .refuse(table.times[index + 1], "later than the time before")),
-                None => Ok(()),
-            }
-        }
-    }
 }
 
 fn probes(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {

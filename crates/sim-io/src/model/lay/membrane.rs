@@ -31,7 +31,8 @@ pub(super) struct Membrane {
 impl Membrane {
     pub fn lay(&self, topology: Topology, at: &At<'_>) -> Result<Laid, SceneError> {
         let refuse = model_error(at);
-        let mass = lumped_masses(&topology, Density::Areal(self.areal_density)).map_err(|error| refuse(&error))?;
+        let mass =
+            lumped_masses(&topology, Density::Areal(self.areal_density)).map_err(|error| refuse(&error))?;
         let areas = Areas::of(&topology);
         let spring = |ends: [u32; 2], stiffness: f64| Spring {
             ends,
@@ -42,7 +43,9 @@ impl Membrane {
         let mut springs: Vec<Spring> = topology
             .segments
             .iter()
-            .map(|&ends| spring(ends, self.membrane_stiffness * areas.beside(ends) / topology.distance(ends).powi(2)))
+            .map(|&ends| {
+                spring(ends, self.membrane_stiffness * areas.beside(ends) / topology.distance(ends).powi(2))
+            })
             .collect();
         let structural = springs.len();
         if self.shear_stiffness > 0.0 {
