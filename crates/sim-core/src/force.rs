@@ -1,10 +1,11 @@
 //! Forces on particles: one file each below `force/`, one line each in [`FORCES`].
 
+use crate::curve::CurveError;
 use crate::energy::{Energy, Work};
 use crate::particles::{ParticleSystem, ParticleSystemBuilder};
 use crate::state::State;
 use crate::system::{BlockSink, Definiteness, Dependence, StencilBound};
-use nalgebra::Matrix3;
+use nalgebra::{Matrix3, Vector3};
 use std::fmt::Debug;
 
 /// Where the particles are and how they move, as a force sees it. Slices are flat `xyzxyz…`.
@@ -84,6 +85,17 @@ pub enum ForceError {
         /// Particle used twice.
         particle: usize,
     },
+    /// A curve over time is impossible.
+    #[error("{force} {index}")]
+    Curve {
+        /// Force id.
+        force: &'static str,
+        /// Stencil index.
+        index: usize,
+        /// What is wrong with it.
+        #[source]
+        source: CurveError,
+    },
     /// A parameter is out of range or not finite.
     #[error("{force} {index}: {field} = {value}, must be {requirement}")]
     Value {
@@ -107,21 +119,127 @@ pub struct ForceInfo {
     pub id: &'static str,
     /// One line for people.
     pub summary: &'static str,
+    /// What holds for every force of this entry.
+    pub kind: ForceKind,
     /// A small system with only this force, and a state that is neither at rest nor symmetric, for derivative,
     /// invariance and energy tests.
     pub sample: fn() -> (ParticleSystem, State),
+    /// The same sample measured in other units: every length, mass and time of it is the SI sample's times the unit.
+    pub scaled: fn(Units) -> (ParticleSystem, State),
 }
 
+/// What a force depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForceKind {
+    /// Only on distances and relative motion of the particles: moving and turning everything turns the forces along, and
+    /// their sum and their moment vanish.
+    Internal,
+    /// On the surroundings too.
+    External,
+}
+
+/// Units of length, mass and time in which a sample is expressed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Units {
+    /// m.
+    pub length: f64,
+    /// kg.
+    pub mass: f64,
+    /// s.
+    pub time: f64,
+}
+
+impl Units {
+    /// Meter, kilogram, second.
+    pub const SI: Self = Self { length: 1.0, mass: 1.0, time: 1.0 };
+
+    /// Unit of velocity in m/s.
+    pub fn velocity(self) -> f64 {
+        self.length / self.time
+    }
+
+    /// Unit of acceleration in m/s².
+    pub fn acceleration(self) -> f64 {
+        self.velocity() / self.time
+    }
+
+    /// Unit of force in N.
+    pub fn force(self) -> f64 {
+        self.mass * self.acceleration()
+    }
+
+    /// Unit of energy in J.
+    pub fn energy(self) -> f64 {
+        self.force() * self.length
+    }
+
+    /// Unit of stiffness in N/m.
+    pub fn stiffness(self) -> f64 {
+        self.force() / self.length
+    }
+
+    /// Unit of damping in N·s/m.
+    pub fn damping(self) -> f64 {
+        self.force() / self.velocity()
+    }
+}
+
+pub mod air_drag;
+pub mod cloth_hinge;
 pub mod gravity;
 pub mod mass_damping;
+pub mod point_load;
+pub mod rope_hinge;
+pub mod segment_drag;
+pub mod skip_springs;
 pub mod springs;
+pub mod wind;
 
 /// Every force.
-pub const FORCES: &[ForceInfo] = &[springs::INFO, gravity::INFO, mass_damping::INFO];
+pub const FORCES: &[ForceInfo] = &[
+    springs::INFO,
+    skip_springs::INFO,
+    rope_hinge::INFO,
+    cloth_hinge::INFO,
+    gravity::INFO,
+    mass_damping::INFO,
+    air_drag::INFO,
+    segment_drag::INFO,
+    wind::INFO,
+    point_load::INFO,
+];
+
+/// Checks that a parameter is finite and not negative.
+fn not_negative(
+    force: &'static str,
+    index: usize,
+    field: &'static str,
+    value: f64,
+) -> Result<(), ForceError> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(ForceError::Value { force, index, field, value, requirement: "finite and not negative" })
+}
+
+/// Checks that parameters are finite.
+fn finite(force: &'static str, index: usize, field: &'static str, values: &[f64]) -> Result<(), ForceError> {
+    match values.iter().find(|x| !x.is_finite()) {
+        Some(&value) => Err(ForceError::Value { force, index, field, value, requirement: "finite" }),
+        None => Ok(()),
+    }
+}
+
+/// Three numbers of a flat `xyzxyz…` array.
+fn point(x: &[f64], i: u32) -> Vector3<f64> {
+    let i = 3 * i as usize;
+    Vector3::new(x[i], x[i + 1], x[i + 2])
+}
 
 /// Builds a registry sample: a skewed cluster of `n` particles in motion with `add` applied to the builder.
-pub(crate) fn sample(
+fn sample(
     n: usize,
+    units: Units,
     add: impl FnOnce(ParticleSystemBuilder) -> ParticleSystemBuilder,
 ) -> (ParticleSystem, State) {
     let wave = |i: usize, k: f64| ((i as f64 + 1.0) * k).sin();
@@ -129,9 +247,10 @@ pub(crate) fn sample(
         .flat_map(|i| {
             [0.4 * i as f64 + 0.1 * wave(i, 1.7), 0.3 * wave(i, 2.3), 0.2 * wave(i, 3.1) + 0.1 * i as f64]
         })
+        .map(|x| x * units.length)
         .collect();
-    let v = (0..3 * n).map(|i| 0.5 * wave(i, 0.9)).collect();
-    let mass = (0..n).map(|i| 0.1 + 0.05 * i as f64).collect();
+    let v = (0..3 * n).map(|i| 0.5 * wave(i, 0.9) * units.velocity()).collect();
+    let mass = (0..n).map(|i| (0.1 + 0.05 * i as f64) * units.mass).collect();
     let system = add(ParticleSystemBuilder::new(mass)).build().expect("registry samples are valid");
-    (system, State { t: 0.25, q, v, internal: Vec::new() })
+    (system, State { t: 0.25 * units.time, q, v, internal: Vec::new() })
 }

@@ -6,6 +6,8 @@
 //! Conventions (all SI units): positions and velocities are flat `xyzxyz…` arrays of length `3 * particle_count`;
 //! `K = -∂f/∂q`, `D = -∂f/∂v`, so that `M a + D v + K q = f`; tension is positive when pulling.
 
+pub mod air;
+pub mod curve;
 pub mod energy;
 pub mod force;
 pub mod ledger;
@@ -16,13 +18,16 @@ pub mod potential;
 pub mod rest;
 pub mod simulate;
 pub mod state;
+pub mod stencils;
 pub mod stepper;
 pub mod summation;
 pub mod system;
 pub mod topology;
 
+pub use air::AirFlow;
+pub use curve::{CurveError, TimeCurve};
 pub use energy::{Energy, EnergyTerm, Work, WorkTerm};
-pub use force::{FORCES, Force, ForceInfo, Kinematics};
+pub use force::{FORCES, Force, ForceError, ForceInfo, ForceKind, Kinematics, Units};
 pub use ledger::{EnergyLedger, LedgerReport};
 pub use mass::{Density, MassError, lumped_masses};
 pub use motion::{Motion, MotionError};

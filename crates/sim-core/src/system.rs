@@ -140,7 +140,7 @@ pub trait ImplicitSystem: System {
     );
 
     /// The rest of -∂f/∂q: how dissipative forces change with position. Not symmetric: `emit(row, col, block)` gets every
-    /// place, both halves. Zero at `v = 0`. Symmetric solvers leave it out, which slows Newton but does not change
+    /// place, both halves. Zero at `v = 0` in still air. Symmetric solvers leave it out, which slows Newton but does not change
     /// the solution it converges to.
     fn damping_stiffness(
         &self,

@@ -1,15 +1,25 @@
 //! Uniform gravity.
 
-use super::{Force, ForceError, ForceInfo, Kinematics, sample};
+use super::{Force, ForceError, ForceInfo, ForceKind, Kinematics, Units, finite, sample};
 use crate::energy::{Energy, EnergyTerm, Work, WorkTerm};
+use crate::particles::{ParticleSystem, ParticleSystemBuilder};
+use crate::state::State;
 use crate::system::Dependence;
 
 /// Registry entry.
 pub const INFO: ForceInfo = ForceInfo {
     id: "gravity",
     summary: "uniform acceleration of all particles",
-    sample: || sample(4, |b| b.force(Gravity::new([0.3, -0.2, -9.81]))),
+    kind: ForceKind::External,
+    sample: || scaled(Units::SI),
+    scaled,
 };
+
+fn scaled(units: Units) -> (ParticleSystem, State) {
+    sample(4, units, |b: ParticleSystemBuilder| {
+        b.force(Gravity::new([0.3, -0.2, -9.81].map(|g| g * units.acceleration())))
+    })
+}
 
 /// Force `m g` on each particle, energy `-m g·x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,18 +62,7 @@ impl Force for Gravity {
     }
 
     fn validate(&self, _particle_count: usize) -> Result<(), ForceError> {
-        for value in self.acceleration {
-            if !value.is_finite() {
-                return Err(ForceError::Value {
-                    force: INFO.id,
-                    index: 0,
-                    field: "acceleration",
-                    value,
-                    requirement: "finite",
-                });
-            }
-        }
-        Ok(())
+        finite(INFO.id, 0, "acceleration", &self.acceleration)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Damping proportional to mass.
 
-use super::{Force, ForceError, ForceInfo, Kinematics, sample};
+use super::{Force, ForceError, ForceInfo, ForceKind, Kinematics, Units, not_negative, sample};
 use crate::energy::{Work, WorkTerm};
+use crate::particles::{ParticleSystem, ParticleSystemBuilder};
+use crate::state::State;
 use crate::system::{BlockSink, Dependence, StencilBound};
 use nalgebra::Matrix3;
 
@@ -9,8 +11,14 @@ use nalgebra::Matrix3;
 pub const INFO: ForceInfo = ForceInfo {
     id: "mass_damping",
     summary: "force -rate * m * v on each particle",
-    sample: || sample(4, |b| b.force(MassDamping { rate: 0.7 })),
+    kind: ForceKind::External,
+    sample: || scaled(Units::SI),
+    scaled,
 };
+
+fn scaled(units: Units) -> (ParticleSystem, State) {
+    sample(4, units, |b: ParticleSystemBuilder| b.force(MassDamping { rate: 0.7 / units.time }))
+}
 
 /// Force `-rate m v`: every free motion decays as exp(-rate t), whatever the step.
 ///
@@ -67,15 +75,6 @@ impl Force for MassDamping {
     }
 
     fn validate(&self, _particle_count: usize) -> Result<(), ForceError> {
-        if self.rate.is_finite() && self.rate >= 0.0 {
-            return Ok(());
-        }
-        Err(ForceError::Value {
-            force: INFO.id,
-            index: 0,
-            field: "rate",
-            value: self.rate,
-            requirement: "finite and not negative (1/s)",
-        })
+        not_negative(INFO.id, 0, "rate", self.rate)
     }
 }

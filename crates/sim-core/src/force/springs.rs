@@ -1,8 +1,11 @@
 //! Springs with dashpots.
 
-use super::{Force, ForceError, ForceInfo, Kinematics, sample};
+use super::{Force, ForceError, ForceInfo, ForceKind, Kinematics, Units, not_negative, point, sample};
 use crate::energy::{Energy, EnergyTerm, Work, WorkTerm};
+use crate::particles::{ParticleSystem, ParticleSystemBuilder};
 use crate::potential::{BlockHessian, Potential};
+use crate::state::State;
+use crate::stencils::check_particles;
 use crate::system::{BlockSink, Definiteness, Dependence, StencilBound};
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
@@ -11,18 +14,27 @@ use serde::{Deserialize, Serialize};
 pub const INFO: ForceInfo = ForceInfo {
     id: "spring",
     summary: "Hooke springs with a dashpot along the spring",
-    sample: || {
-        sample(5, |b| {
-            b.force(Springs::new(vec![
-                Spring { ends: [0, 1], rest_length: 0.35, stiffness: 120.0, damping: 0.8 },
-                Spring { ends: [1, 2], rest_length: 0.9, stiffness: 70.0, damping: 0.3 },
-                Spring { ends: [2, 3], rest_length: 0.0, stiffness: 40.0, damping: 0.0 },
-                Spring { ends: [3, 4], rest_length: 0.4, stiffness: 55.0, damping: 0.5 },
-                Spring { ends: [4, 0], rest_length: 1.2, stiffness: 35.0, damping: 0.1 },
-            ]))
-        })
-    },
+    kind: ForceKind::Internal,
+    sample: || scaled(Units::SI),
+    scaled,
 };
+
+fn scaled(units: Units) -> (ParticleSystem, State) {
+    let spring = |ends, l: f64, k: f64, c: f64| Spring {
+        ends,
+        rest_length: l * units.length,
+        stiffness: k * units.stiffness(),
+        damping: c * units.damping(),
+    };
+    let springs = [
+        spring([0, 1], 0.35, 120.0, 0.8),
+        spring([1, 2], 0.9, 70.0, 0.3),
+        spring([2, 3], 0.0, 40.0, 0.0),
+        spring([3, 4], 0.4, 55.0, 0.5),
+        spring([4, 0], 1.2, 35.0, 0.1),
+    ];
+    sample(5, units, |b: ParticleSystemBuilder| b.force(Springs::new(springs)))
+}
 
 /// One spring.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,9 +113,20 @@ fn tension_over_length(stiffness: f64, rest_length: f64, l: f64) -> f64 {
     }
 }
 
+/// What springs stand for: under which id they run and where their energy is booked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SpringRole {
+    /// Stretch and shear.
+    #[default]
+    Stretch,
+    /// Bending, between second neighbors; see [`super::skip_springs`].
+    Bending,
+}
+
 /// A family of springs in separate arrays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Springs {
+    role: SpringRole,
     ends: Vec<[u32; 2]>,
     rest_length: Vec<f64>,
     stiffness: Vec<f64>,
@@ -113,7 +136,12 @@ pub struct Springs {
 impl Springs {
     /// Lays springs out in arrays, in the order given.
     pub fn new(springs: impl IntoIterator<Item = Spring>) -> Self {
-        let mut result = Self::default();
+        Self::with_role(SpringRole::Stretch, springs)
+    }
+
+    /// As [`Springs::new`], in the given role.
+    pub fn with_role(role: SpringRole, springs: impl IntoIterator<Item = Spring>) -> Self {
+        let mut result = Self { role, ..Self::default() };
         for spring in springs {
             result.ends.push(spring.ends);
             result.rest_length.push(spring.rest_length);
@@ -163,14 +191,12 @@ impl Springs {
     }
 }
 
-fn point(x: &[f64], i: u32) -> Vector3<f64> {
-    let i = 3 * i as usize;
-    Vector3::new(x[i], x[i + 1], x[i + 2])
-}
-
 impl Force for Springs {
     fn id(&self) -> &'static str {
-        INFO.id
+        match self.role {
+            SpringRole::Stretch => INFO.id,
+            SpringRole::Bending => super::skip_springs::INFO.id,
+        }
     }
 
     fn dependence(&self) -> Dependence {
@@ -198,7 +224,11 @@ impl Force for Springs {
             let stretch = self.length(index, at.q) - self.rest_length[index];
             sum += 0.5 * self.stiffness[index] * stretch * stretch;
         }
-        energy.add(EnergyTerm::Elastic, sum);
+        let term = match self.role {
+            SpringRole::Stretch => EnergyTerm::Elastic,
+            SpringRole::Bending => EnergyTerm::Bending,
+        };
+        energy.add(term, sum);
     }
 
     fn add_power(&self, at: Kinematics<'_>, velocity: &[f64], power: &mut Work) {
@@ -263,7 +293,7 @@ impl Force for Springs {
             // The transverse factor |1 - l0/l| exceeds 1 only below half the rest length.
             let factor = if l > 0.0 { (self.rest_length[index] / l - 1.0).max(1.0) } else { 1.0 };
             emit(StencilBound {
-                force: INFO.id,
+                force: self.id(),
                 index,
                 particles: &[a as usize, b as usize],
                 weights: &[1.0, -1.0],
@@ -274,39 +304,12 @@ impl Force for Springs {
     }
 
     fn validate(&self, particle_count: usize) -> Result<(), ForceError> {
+        let force = self.id();
         for (index, spring) in self.iter().enumerate() {
-            for particle in spring.ends.map(|end| end as usize) {
-                if particle >= particle_count {
-                    return Err(ForceError::NoParticle {
-                        force: INFO.id,
-                        index,
-                        particle,
-                        count: particle_count,
-                    });
-                }
-            }
-            if spring.ends[0] == spring.ends[1] {
-                return Err(ForceError::SameParticle {
-                    force: INFO.id,
-                    index,
-                    particle: spring.ends[0] as usize,
-                });
-            }
-            for (field, value) in [
-                ("rest_length", spring.rest_length),
-                ("stiffness", spring.stiffness),
-                ("damping", spring.damping),
-            ] {
-                if !value.is_finite() || value < 0.0 {
-                    return Err(ForceError::Value {
-                        force: INFO.id,
-                        index,
-                        field,
-                        value,
-                        requirement: "finite and not negative",
-                    });
-                }
-            }
+            check_particles(force, index, &spring.ends, particle_count)?;
+            not_negative(force, index, "rest_length", spring.rest_length)?;
+            not_negative(force, index, "stiffness", spring.stiffness)?;
+            not_negative(force, index, "damping", spring.damping)?;
         }
         Ok(())
     }
