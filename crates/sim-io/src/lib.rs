@@ -2,8 +2,11 @@
 //!
 //! This crate has no method of its own: it maps names to registries and states to files.
 
+pub mod export;
 pub mod mesh;
 pub mod model;
+pub mod output;
+pub mod report;
 pub mod run;
 pub mod scene;
 

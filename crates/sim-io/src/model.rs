@@ -14,7 +14,6 @@ use crate::run::result::{Display, PartStress};
 use crate::scene::check::At;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
-use crate::scene::force::ForceSpec;
 use crate::scene::support::{Initial, Origin, Selection};
 use lay::Laid;
 use sim_core::force::springs::Springs;
@@ -144,12 +143,13 @@ pub fn build(scene: &Scene) -> Result<Model, SceneError> {
         builder = builder.force(layout.springs.clone());
     }
     for (part, laid) in layout.parts.iter().zip(&laid_parts) {
-        builder = lay::bending(laid, part, builder);
+        builder = forces::bending(laid, part.particles.start, builder);
     }
     let held = supports(scene, &root, &layout, &q, &mut builder)?;
     for (index, force) in scene.forces.iter().enumerate() {
         let at = root.field("force").index(index);
-        builder = add_force(force, &layout, &laid_parts, &q, &at, builder)?;
+        let parts = forces::Parts { layout: &layout, laid: &laid_parts };
+        builder = forces::add(force, &parts, &q, &at, builder)?;
     }
     let system = builder
         .build()
@@ -177,17 +177,6 @@ pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
         source = inner.source();
     }
     text
-}
-
-fn add_force(
-    force: &ForceSpec,
-    layout: &Layout,
-    laid: &[Laid],
-    q: &[f64],
-    at: &At<'_>,
-    builder: ParticleSystemBuilder,
-) -> Result<ParticleSystemBuilder, SceneError> {
-    forces::add(force, layout, laid, q, at, builder)
 }
 
 /// Adds pins and drives to the builder; returns the particles that are held or driven.

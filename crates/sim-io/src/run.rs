@@ -83,9 +83,9 @@ fn run_here(
 ) -> Result<RunResult, RunError> {
     let mut model = model::build(scene)?;
     let gauges = gauge::gauges(scene, &model)?;
-    let (info, mut stepper) = steps::method(scene)?;
+    let (info, mut stepper) = method(scene)?;
     let relaxed = model.start(scene)?;
-    let Model { system, mut state, layout, initial_stress, meshes, mut warnings } = model;
+    let Model { system, mut state, layout, initial_stress, meshes, mut warnings, .. } = model;
     warnings.extend(meshes.iter().map(|(part, report)| format!("part {part}: {report}")));
     if let Some(report) = relaxed {
         warnings.push(format!("settled in {} iterations to {:.1e}", report.iterations, report.residual));

@@ -2,7 +2,6 @@
 
 mod membrane;
 
-use super::PartLayout;
 use crate::mesh::{Mesh, MeshReport};
 use crate::scene::check::At;
 use crate::scene::document::Scene;
@@ -14,7 +13,7 @@ use sim_core::force::springs::Spring;
 use sim_core::topology::{
     BeltLoopOptions, ClothFaces, ClothOptions, Pulley, RopeOptions, Topology, belt_loop, cloth, rope,
 };
-use sim_core::{Density, ParticleSystemBuilder, RestLength, SpringOptions, SpringStiffness, lumped_masses};
+use sim_core::{Density, RestLength, SpringOptions, SpringStiffness, lumped_masses};
 
 /// A part, by itself: indices count from 0.
 pub(super) struct Laid {
@@ -52,14 +51,6 @@ pub(super) fn part(part: &Part, scene: &Scene, at: &At<'_>) -> Result<Laid, Scen
         Part::Mesh(part) => lay_mesh(part, material, scene, at),
         Part::Particles(part) => Ok(lay_particles(part)),
     }
-}
-
-pub(super) fn bending(
-    laid: &Laid,
-    part: &PartLayout,
-    builder: ParticleSystemBuilder,
-) -> ParticleSystemBuilder {
-    super::forces::bending(laid, part.particles.start, builder)
 }
 
 /// What the model says, at the part's place.

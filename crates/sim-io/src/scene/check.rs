@@ -217,18 +217,32 @@ fn forces(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
             ForceSpec::MassDamping(damping) => at.not_negative("rate", damping.rate)?,
             ForceSpec::PointLoad(load) => {
                 part_of(Some(&load.part))?;
+                load.curve
+                    .validate()
+                    .map_err(|error| at.field("curve").refuse("table", error.to_string()))?;
             }
             ForceSpec::AirDrag(drag) => {
-                part_of(drag.part.as_ref())?;
                 at.not_negative("linear", drag.linear)?;
                 at.not_negative("quadratic", drag.quadratic)?;
+                if drag.quadratic > 0.0 && drag.bound_speed.is_none() {
+                    return Err(at.field("bound_speed").missing("`quadratic` drag needs it"));
+                }
+                at.not_negative("bound_speed", drag.bound_speed.unwrap_or(0.0))?;
+            }
+            ForceSpec::SegmentDrag(drag) => {
+                part_of(drag.part.as_ref())?;
+                at.not_negative("normal", drag.normal)?;
+                at.not_negative("tangential", drag.tangential)?;
+                at.not_negative("gust_frequency", drag.gust_frequency)?;
+                at.not_negative("bound_speed", drag.bound_speed)?;
             }
             ForceSpec::Wind(wind) => {
                 part_of(wind.part.as_ref())?;
                 at.not_negative("gust_frequency", wind.gust_frequency)?;
-                at.positive("density", wind.density)?;
-                at.not_negative("normal", wind.normal)?;
-                at.not_negative("tangential", wind.tangential)?;
+                at.positive("air_density", wind.air_density)?;
+                at.not_negative("normal_coefficient", wind.normal_coefficient)?;
+                at.not_negative("tangential_coefficient", wind.tangential_coefficient)?;
+                at.not_negative("bound_speed", wind.bound_speed.unwrap_or(0.0))?;
             }
         }
     }

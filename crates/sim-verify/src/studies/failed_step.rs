@@ -10,7 +10,7 @@ use sim_core::{
 /// A model whose forces become NaN after a certain time.
 pub struct Poisoned {
     inner: Box<dyn ModelSystem>,
-    /// Time in s from which on (exclusive) the last force component is NaN.
+    /// Time in s from which on (exclusive) the force on the first free particle is NaN.
     after: f64,
 }
 
@@ -31,9 +31,9 @@ impl System for Poisoned {
     fn force(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
         self.inner.force(t, q, v, f);
         if t > self.after
-            && let Some(last) = f.last_mut()
+            && let Some(free) = self.inner.inverse_mass().iter().position(|&w| w > 0.0)
         {
-            *last = f64::NAN;
+            f[3 * free] = f64::NAN;
         }
     }
     fn energy(&self, t: f64, q: &[f64], v: &[f64]) -> Energy {

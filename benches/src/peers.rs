@@ -1,0 +1,44 @@
+//! Peer programs: each prints one JSON object per run.
+
+use crate::Context;
+use serde_json::Value;
+use std::process::Command;
+
+/// Runs `program` from the peers' folder and parses the object it prints; `None` when it is not there.
+///
+/// # Errors
+/// When it is there but fails or prints something else.
+pub fn run(context: &Context, program: &str, arguments: &[&str]) -> Result<Option<Value>, String> {
+    let Some(file) = context.peers.as_ref().map(|dir| dir.join(program)).filter(|file| file.is_file()) else {
+        return Ok(None);
+    };
+    let output = Command::new(&file)
+        .args(arguments)
+        .output()
+        .map_err(|error| format!("{}: {error}", file.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        return Err(format!("{} {arguments:?} ended with {}", file.display(), output.status));
+    }
+    serde_json::from_str(text.trim())
+        .map(Some)
+        .map_err(|error| format!("{}: {error} in {text:?}", file.display()))
+}
+
+/// A number of a peer's object.
+pub fn number(object: &Value, field: &str) -> Option<f64> {
+    object.get(field).and_then(Value::as_f64)
+}
+
+/// The right answers, by workload and case.
+///
+/// # Panics
+/// When the file in the repository is damaged.
+pub fn expected() -> Value {
+    serde_json::from_str(include_str!("../data/expected.json")).expect("benches/data/expected.json is valid")
+}
+
+/// Whether two numbers agree to `digits` significant digits.
+pub fn agree(ours: f64, expected: f64, digits: i32) -> bool {
+    (ours - expected).abs() <= 10f64.powi(-digits) * expected.abs()
+}

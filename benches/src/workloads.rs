@@ -1,0 +1,6 @@
+//! The workloads, one file each.
+
+use crate::Workload;
+
+/// Every workload.
+pub const WORKLOADS: &[Workload] = &[];

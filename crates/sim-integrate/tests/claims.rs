@@ -1,0 +1,181 @@
+//! Every method of the registry against what it claims: order, symplecticity, restart, failed steps, ledger.
+
+use serde_json::Value;
+use sim_core::{EnergyLedger, MethodInfo, ModelSystem, Stability, StageRecord, Stepper};
+use sim_integrate::STEPPERS;
+use sim_verify::{
+    OrderOptions, PROBLEMS, failed_step_study, order_study, problem, restart_study, symplecticity_study,
+};
+
+fn make(method: &MethodInfo) -> Box<dyn Stepper<dyn ModelSystem>> {
+    sim_integrate::stepper(method.id, &Value::Null).unwrap()
+}
+
+#[test]
+fn ids_are_unique_and_entries_tell_the_truth() {
+    for info in STEPPERS {
+        assert_eq!(STEPPERS.iter().filter(|other| other.method.id == info.method.id).count(), 1);
+        let stepper = sim_integrate::stepper(info.method.id, &(info.defaults)()).unwrap();
+        assert_eq!(stepper.method(), info.method);
+        assert!(
+            !info.method.reference.is_empty() && !info.method.limitations.is_empty(),
+            "{}",
+            info.method.id
+        );
+    }
+}
+
+/// Observed order on every exact problem, within 0.05 on the finest pair.
+#[test]
+fn orders() {
+    for info in STEPPERS {
+        let method = info.method;
+        for problem in PROBLEMS {
+            let velocity = problem.build().0.dependence().velocity;
+            let order = if velocity { method.order_velocity_dependent } else { method.order };
+            // First-order methods need smaller steps until higher terms fade; fourth-order ones larger to stay above rounding.
+            let (omega_dt, levels) = match order {
+                1 => (0.02, 6),
+                2 => (0.1, 5),
+                _ => (0.2, 5),
+            };
+            let report = order_study(
+                *problem,
+                &mut *make(method),
+                OrderOptions::from_coarsest(*problem, omega_dt, levels),
+            )
+            .unwrap();
+            assert!(report.agrees(order.into(), 0.05), "{} on {}: {report}", method.id, problem.id());
+        }
+    }
+}
+
+#[test]
+fn symplecticity() {
+    for info in STEPPERS {
+        let chain = problem("chain_modes").unwrap();
+        let kepler = problem("kepler").unwrap();
+        let (system, _) = chain.build();
+        let linear =
+            symplecticity_study(&*system, &mut *make(info.method), &chain.exact(0.3), (1e-3, 5e-3), 0.05)
+                .unwrap();
+        let (system, _) = kepler.build();
+        let nonlinear =
+            symplecticity_study(&*system, &mut *make(info.method), &kepler.exact(0.7), (1e-3, 1e-3), 0.2)
+                .unwrap();
+        let worst = linear.form_error.max(nonlinear.form_error);
+        if info.method.symplectic {
+            assert!(worst < 1e-9, "{}: {linear:?} {nonlinear:?}", info.method.id);
+            assert!(linear.determinant_error.max(nonlinear.determinant_error) < 1e-9);
+        } else {
+            assert!(worst > 1e-6, "{} is better than it claims: {linear:?} {nonlinear:?}", info.method.id);
+        }
+    }
+}
+
+#[test]
+fn restart_gives_the_same_bits() {
+    for info in STEPPERS {
+        for problem in PROBLEMS {
+            let (system, state) = problem.build();
+            let dt = 0.05 / problem.max_frequency();
+            let report = restart_study(&*system, &mut || make(info.method), &state, dt, 15).unwrap();
+            assert!(report.identical(), "{} on {}", info.method.id, problem.id());
+        }
+    }
+}
+
+#[test]
+fn a_failed_step_leaves_the_state_untouched() {
+    for info in STEPPERS {
+        for problem in PROBLEMS {
+            let dt = 0.05 / problem.max_frequency();
+            let report = failed_step_study(*problem, &mut || make(info.method), dt);
+            assert!(
+                report.complaints.is_empty(),
+                "{} on {}: {:?}",
+                info.method.id,
+                problem.id(),
+                report.complaints
+            );
+        }
+    }
+}
+
+/// Every step's stages account for the change of kinetic energy to rounding, whatever the method.
+#[test]
+fn ledger_closes_at_every_step() {
+    for info in STEPPERS {
+        for problem in PROBLEMS {
+            let options = if info.method.id == "position_verlet" {
+                serde_json::json!({ "velocity_damping": 0.7 })
+            } else {
+                Value::Null
+            };
+            let mut stepper = sim_integrate::stepper(info.method.id, &options).unwrap();
+            let (system, mut state) = problem.build();
+            let mut ledger = EnergyLedger::new(&*system, &state);
+            let mut record = StageRecord::default();
+            let dt = 0.1 / problem.max_frequency();
+            for _ in 0..40 {
+                stepper.step_recorded(&*system, &mut state, dt, Some(&mut record)).unwrap();
+                assert!((record.stages().iter().map(|s| s.weight).sum::<f64>() - 1.0).abs() < 1e-14);
+                ledger.book(&*system, |i| system.is_free(i), &state, &record);
+            }
+            let report = ledger.report();
+            assert!(
+                report.max_relative_residual < 1e-9,
+                "{} on {}: {}",
+                info.method.id,
+                problem.id(),
+                report.max_relative_residual
+            );
+            assert!(report.current.kinetic != report.initial.kinetic, "nothing moved on {}", problem.id());
+        }
+    }
+}
+
+/// Undamped stability as claimed, on a unit oscillator: bounded below the limit and growing above, or growing always.
+#[test]
+fn stability_claims() {
+    for info in STEPPERS {
+        let oscillator = sim_verify::problems::damped_oscillator::DampedOscillator {
+            mass: 1.0,
+            stiffness: 1.0,
+            damping: 0.0,
+            position: 0.1,
+            velocity: 0.0,
+            t_end: 1.0,
+        };
+        let (system, state) = sim_verify::ExactProblem::build(&oscillator);
+        let mut base = state.clone();
+        base.q[3] = 1.0;
+        let radius = |omega_dt: f64| {
+            let mut stepper = make(info.method);
+            sim_verify::amplification_matrix(&*system, &mut *stepper, &base, &[3], (0.01, 0.01), omega_dt)
+                .unwrap()
+                .spectral_radius()
+        };
+        let id = info.method.id;
+        match info.method.stability {
+            Stability::Unstable => {
+                for omega_dt in [0.1, 0.5, 1.0, 2.0] {
+                    assert!(radius(omega_dt) > 1.0 + 1e-6, "{id} at {omega_dt}");
+                }
+            }
+            Stability::Conditional { omega_dt } => {
+                assert!(radius(0.999 * omega_dt) <= 1.0 + 1e-9, "{id}");
+                assert!(radius(1.001 * omega_dt) > 1.0 + 1e-6, "{id}");
+            }
+            Stability::Unconditional => {
+                for omega_dt in [0.1, 1.0, 10.0, 1e3] {
+                    assert!(radius(omega_dt) <= 1.0 + 1e-9, "{id} at {omega_dt}");
+                }
+            }
+            Stability::LStable => {
+                assert!(radius(1.0) <= 1.0 + 1e-9, "{id}");
+                assert!(radius(1e4) < 1e-3, "{id}: {}", radius(1e4));
+            }
+        }
+    }
+}

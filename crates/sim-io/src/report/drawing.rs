@@ -1,0 +1,201 @@
+//! The moving picture of a part.
+
+use super::{MAX_NUMBERS, ReportError};
+use base64::Engine as _;
+use serde_json::{Value, json};
+
+/// Recorded motion of points with what connects them.
+#[derive(Clone, Debug, Default)]
+pub struct Drawing {
+    /// Time of each frame in s.
+    pub times: Vec<f64>,
+    /// Positions in m per frame and point.
+    pub positions: Vec<Vec<[f32; 3]>>,
+    /// Speed per frame and point in m/s.
+    pub speeds: Vec<Vec<f32>>,
+    /// Lines between points.
+    pub segments: Vec<[u32; 2]>,
+    /// Triangles between points.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// Smallest and largest coordinate per axis over all frames.
+struct Bounds {
+    low: [f64; 3],
+    high: [f64; 3],
+}
+
+impl Bounds {
+    fn of(positions: &[Vec<[f32; 3]>]) -> Self {
+        let mut bounds = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
+        for point in positions.iter().flatten() {
+            for (k, &x) in point.iter().enumerate() {
+                bounds.low[k] = bounds.low[k].min(f64::from(x));
+                bounds.high[k] = bounds.high[k].max(f64::from(x));
+            }
+        }
+        bounds
+    }
+
+    fn extent(&self, axis: usize) -> f64 {
+        (self.high[axis] - self.low[axis]).max(0.0)
+    }
+
+    /// The range of an axis with a margin of 5 % of the largest extent.
+    fn range(&self, axis: usize) -> [f64; 2] {
+        let largest = (0..3).map(|k| self.extent(k)).fold(0.0, f64::max);
+        let margin = if largest > 0.0 { 0.05 * largest } else { 1.0 };
+        [self.low[axis] - margin, self.high[axis] + margin]
+    }
+}
+
+impl Drawing {
+    /// Points in each frame.
+    pub fn point_count(&self) -> usize {
+        self.positions.first().map_or(0, Vec::len)
+    }
+
+    /// Every how many frames one is kept so that the page stays within its size.
+    fn stride(&self) -> usize {
+        let numbers = 4 * self.point_count() * self.times.len();
+        numbers.div_ceil(MAX_NUMBERS).max(1)
+    }
+
+    pub(super) fn to_json(&self) -> Result<Value, ReportError> {
+        let count = self.point_count();
+        for frame in 0..self.times.len() {
+            for (what, found, expected) in [
+                ("positions", self.positions.get(frame).map_or(0, Vec::len), count),
+                ("speeds", self.speeds.get(frame).map_or(0, Vec::len), count),
+            ] {
+                if found != expected {
+                    return Err(ReportError::Frame { frame, what, found, expected });
+                }
+            }
+        }
+        let (stride, last) = (self.stride(), self.times.len().saturating_sub(1));
+        let kept: Vec<usize> = (0..self.times.len()).filter(|i| i % stride == 0 || *i == last).collect();
+        let mut bytes = Vec::with_capacity(16 * count * kept.len());
+        for &frame in &kept {
+            for k in 0..3 {
+                for point in &self.positions[frame] {
+                    bytes.extend_from_slice(&point[k].to_le_bytes());
+                }
+            }
+            for speed in &self.speeds[frame] {
+                bytes.extend_from_slice(&speed.to_le_bytes());
+            }
+        }
+        let times: Vec<f64> = kept.iter().map(|&i| self.times[i]).collect();
+        let shortest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+        let decimals =
+            if shortest.is_finite() { (1.0 - shortest.log10()).ceil().clamp(2.0, 9.0) } else { 3.0 };
+        let bounds = Bounds::of(&self.positions);
+        let flat_axis = self.flat_axis(&bounds);
+        let (traces, data, layout) = match flat_axis {
+            Some(axis) => self.flat_picture(axis, &bounds),
+            None => self.solid_picture(&bounds),
+        };
+        Ok(json!({
+            "particles": count, "times": times, "decimals": decimals,
+            "frames": base64::engine::general_purpose::STANDARD.encode(bytes),
+            "path": self.path(), "plane": plane(flat_axis.unwrap_or(1)),
+            "traces": traces, "data": data, "layout": layout,
+        }))
+    }
+
+    /// The axis along which nothing ever extends, when there are no faces to show.
+    fn flat_axis(&self, bounds: &Bounds) -> Option<usize> {
+        let largest = (0..3).map(|k| bounds.extent(k)).fold(0.0, f64::max);
+        // y first: scenes hang along z.
+        let flat = [1, 2, 0].into_iter().find(|&k| bounds.extent(k) <= 1e-6 * largest)?;
+        self.triangles.is_empty().then_some(flat)
+    }
+
+    fn color_scale(&self) -> (f32, f32) {
+        let fastest = self.speeds.iter().flatten().copied().fold(0.0, f32::max);
+        (0.0, if fastest > 0.0 { fastest } else { 1.0 })
+    }
+
+    fn flat_picture(&self, axis: usize, bounds: &Bounds) -> (Vec<&'static str>, Value, Value) {
+        let (low, high) = self.color_scale();
+        let [a, b] = plane(axis);
+        let name = |k: usize| format!("{} [m]", ["x", "y", "z"][k]);
+        let size = if self.point_count() > 120 { 4 } else { 7 };
+        let data = json!([
+            {"type": "scatter", "mode": "lines", "x": [], "y": [], "hoverinfo": "skip",
+             "line": {"color": "#9aa5b1", "width": 1.5}, "showlegend": false},
+            {"type": "scatter", "mode": "markers", "x": [], "y": [], "showlegend": false,
+             "marker": {"size": size, "color": [], "cmin": low, "cmax": high, "colorscale": "Viridis",
+                        "colorbar": color_bar()}},
+        ]);
+        let grid = json!({"gridcolor": "#e7ebef", "zerolinecolor": "#c5ccd3"});
+        let mut x = grid.clone();
+        x["title"] = json!({"text": name(a)});
+        x["range"] = json!(bounds.range(a));
+        let mut y = grid;
+        y["title"] = json!({"text": name(b)});
+        y["range"] = json!(bounds.range(b));
+        y["scaleanchor"] = json!("x");
+        let layout = json!({"margin": {"l": 60, "r": 10, "t": 10, "b": 45}, "xaxis": x, "yaxis": y,
+                            "font": {"family": "system-ui, sans-serif", "color": "#1d2733"}});
+        (vec!["line2", "points2"], data, layout)
+    }
+
+    fn solid_picture(&self, bounds: &Bounds) -> (Vec<&'static str>, Value, Value) {
+        let (low, high) = self.color_scale();
+        let mut traces = Vec::new();
+        let mut data = Vec::new();
+        if self.triangles.is_empty() {
+            traces.push("line3");
+            data.push(
+                json!({"type": "scatter3d", "mode": "lines", "x": [], "y": [], "z": [], "showlegend": false,
+                "hoverinfo": "skip", "line": {"width": 6, "color": [], "cmin": low, "cmax": high,
+                "colorscale": "Viridis", "colorbar": color_bar()}}),
+            );
+        } else {
+            let corner = |k: usize| self.triangles.iter().map(|t| t[k]).collect::<Vec<_>>();
+            traces.push("mesh3");
+            data.push(json!({"type": "mesh3d", "x": [], "y": [], "z": [], "intensity": [], "cmin": low, "cmax": high,
+                "i": corner(0), "j": corner(1), "k": corner(2), "colorscale": "Viridis", "colorbar": color_bar(),
+                "flatshading": false, "lighting": {"ambient": 0.55, "diffuse": 0.7, "specular": 0.05, "roughness": 0.9}}));
+        }
+        let axis = |k: usize| {
+            json!({"title": {"text": format!("{} [m]", ["x", "y", "z"][k])}, "range": bounds.range(k),
+                   "backgroundcolor": "#f4f6f8", "showbackground": true, "gridcolor": "#dde3e9"})
+        };
+        let layout = json!({"margin": {"l": 0, "r": 0, "t": 0, "b": 0}, "font": {"family": "system-ui, sans-serif", "color": "#1d2733"},
+            "scene": {"aspectmode": "data", "xaxis": axis(0), "yaxis": axis(1), "zaxis": axis(2),
+                      "camera": {"eye": {"x": 1.3, "y": -1.75, "z": 0.65}}}});
+        (traces, json!(data), layout)
+    }
+
+    /// Points along polylines, −1 where the pen lifts: segments that share an end are chained.
+    fn path(&self) -> Vec<i64> {
+        let mut path = Vec::with_capacity(3 * self.segments.len());
+        let mut pen = None;
+        for &[a, b] in &self.segments {
+            if pen != Some(a) {
+                if pen.is_some() {
+                    path.push(-1);
+                }
+                path.push(i64::from(a));
+            }
+            path.push(i64::from(b));
+            pen = Some(b);
+        }
+        path
+    }
+}
+
+fn plane(flat_axis: usize) -> [usize; 2] {
+    match flat_axis {
+        0 => [1, 2],
+        1 => [0, 2],
+        _ => [0, 1],
+    }
+}
+
+fn color_bar() -> Value {
+    json!({"title": {"text": "speed [m/s]", "side": "right"}, "thickness": 14, "len": 0.85})
+}

@@ -1,0 +1,160 @@
+//! From the result of a run to the page that shows it.
+
+use super::{Chart, Drawing, MAX_NUMBERS, ReportPage, Verdict};
+use crate::run::result::{RunResult, SeriesGroup, TimeSeries};
+
+/// The page of a run; `failure` says why it ended early.
+pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
+    let drawing = Drawing {
+        times: result.frames.iter().map(|frame| frame.t).collect(),
+        positions: result.frames.iter().map(|frame| frame.positions.clone()).collect(),
+        speeds: result.frames.iter().map(|frame| frame.speeds.clone()).collect(),
+        segments: result.display.lines.clone(),
+        triangles: result.display.triangles.clone(),
+    };
+    let numbers = 4 * result.display.points * result.frames.len();
+    let drawing_note = (numbers > MAX_NUMBERS).then(|| {
+        format!(
+            "Every {}th frame is shown to keep this page small; all are in the VTK series.",
+            numbers.div_ceil(MAX_NUMBERS)
+        )
+    });
+    ReportPage {
+        title: if result.title.is_empty() { result.scene.clone() } else { result.title.clone() },
+        subtitle: result.description.clone(),
+        failure,
+        warnings: result.warnings.clone(),
+        facts: facts(result),
+        verdicts: verdicts(result),
+        probes: (result.probes.iter())
+            .map(|(name, probe)| (name.clone(), number(probe.value), unit(probe.unit).to_owned()))
+            .collect(),
+        drawing: (result.display.points > 0 && !result.frames.is_empty()).then_some(drawing),
+        drawing_note,
+        charts: charts(result),
+    }
+}
+
+fn facts(result: &RunResult) -> Vec<(String, String)> {
+    let energy = &result.energy;
+    let mut facts = vec![
+        ("method", result.method.id.to_owned()),
+        ("step", format!("{} s", number(result.dt))),
+        ("steps", format!("{}, at most {} per frame", result.steps, result.substeps)),
+        ("frame", format!("{} s", number(result.frame))),
+        ("points", result.display.points.to_string()),
+        ("wall time", format!("{:.2} s", result.wall_s)),
+    ];
+    if let Some(choice) = &result.stability {
+        let limit = choice.limit.map_or_else(|| "none".to_owned(), |limit| format!("{} s", number(limit)));
+        facts.push(("guaranteed stable step", limit));
+        if let Some(culprit) = &choice.culprit {
+            facts.push(("set by", culprit.clone()));
+        }
+    }
+    facts.push(("energy at the end", format!("{} J", number(energy.current.total()))));
+    facts.push(("made (+) or lost (−) by the method", format!("{} J", number(energy.numerical))));
+    facts.push((
+        "largest ledger residual",
+        format!("{:.1e} of a step's turnover", energy.max_relative_residual),
+    ));
+    facts.push(("state hash", result.state_hash.clone()));
+    facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
+}
+
+fn verdicts(result: &RunResult) -> Vec<Verdict> {
+    (result.expectations.iter())
+        .map(|row| {
+            let unit = result.probes.get(&row.probe).map_or("", |probe| unit(probe.unit));
+            let with_unit = |value: f64| format!("{} {unit}", number(value)).trim_end().to_owned();
+            Verdict {
+                probe: row.probe.clone(),
+                expected: with_unit(row.expected),
+                measured: row.measured.map_or_else(|| "not reached".to_owned(), with_unit),
+                tolerance: with_unit(row.tolerance),
+                source: row.source.clone(),
+                pass: row.pass,
+            }
+        })
+        .collect()
+}
+
+/// Energies on one chart, momentum on another, probes together when they share a unit.
+fn charts(result: &RunResult) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    let of_group = |group: SeriesGroup| result.series.iter().filter(move |series| series.group == group);
+    for (group, title) in [(SeriesGroup::Energy, "Energy ledger"), (SeriesGroup::Momentum, "Momentum")] {
+        // A curve that never leaves zero says nothing.
+        let shown: Vec<&TimeSeries> =
+            of_group(group).filter(|series| series.values.iter().any(|&x| x != 0.0)).collect();
+        if let Some(first) = shown.first() {
+            charts.push(chart(title, first.unit, &shown, &result.times));
+        }
+    }
+    let mut units: Vec<&'static str> = Vec::new();
+    for series in of_group(SeriesGroup::Probe) {
+        if !units.contains(&series.unit) {
+            units.push(series.unit);
+        }
+    }
+    for unit in units {
+        let shown: Vec<&TimeSeries> =
+            of_group(SeriesGroup::Probe).filter(|series| series.unit == unit).collect();
+        let title = if let [only] = shown[..] { only.name.clone() } else { format!("Probes in {unit}") };
+        charts.push(chart(&title, unit, &shown, &result.times));
+    }
+    charts
+}
+
+fn chart(title: &str, unit_label: &str, series: &[&TimeSeries], times: &[f64]) -> Chart {
+    Chart {
+        title: title.to_owned(),
+        x_label: "t [s]".to_owned(),
+        y_label: unit(unit_label).to_owned(),
+        series: (series.iter())
+            .map(|series| (series.name.clone(), times.to_vec(), series.values.clone()))
+            .collect(),
+    }
+}
+
+/// Pure numbers carry no unit on a page.
+fn unit(unit: &str) -> &str {
+    if unit == "1" { "" } else { unit }
+}
+
+/// Seven significant digits, plain where that is short.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 {
+        "0".to_owned()
+    } else if (1e-3..1e6).contains(&size) {
+        let decimals = (6 - size.log10().floor() as i32).clamp(0, 9) as usize;
+        let text = format!("{value:.decimals$}");
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    } else {
+        format!("{value:.6e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_short_and_keep_seven_digits() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-2.5, "-2.5"),
+            (0.1 + 0.2, "0.3"),
+            (123456.789, "123456.8"),
+            (1200.0, "1200"),
+            (1.0 / 3.0, "0.3333333"),
+            (2e-5, "2.000000e-5"),
+            (-3e7, "-3.000000e7"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+    }
+}
