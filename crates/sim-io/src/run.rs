@@ -188,6 +188,18 @@ fn run_here(
     recorder.finish(result, scene, failure, frames as f64 == whole)
 }
 
+/// Builds a scene and looks up its probes and its method, without running it.
+///
+/// # Errors
+/// [`SceneError`], the same that [`run`] would give before its first step.
+pub fn check(scene: &Scene) -> Result<Model, SceneError> {
+    let model = model::build(scene)?;
+    gauge::gauges(scene, &model)?;
+    let (info, _) = method(scene)?;
+    StepPlanner::new(info, scene)?;
+    Ok(model)
+}
+
 impl From<SceneError> for RunError {
     fn from(error: SceneError) -> Self {
         Self::Scene(error)
