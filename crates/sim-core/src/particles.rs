@@ -5,7 +5,8 @@ use crate::force::{Force, ForceError, Kinematics};
 use crate::motion::{Motion, MotionError};
 use crate::summation::compensated_sum;
 use crate::system::{
-    BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, StencilBound, System,
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, SplitSystem,
+    StencilBound, System,
 };
 use nalgebra::Matrix3;
 
@@ -249,6 +250,10 @@ impl ImplicitSystem for ParticleSystem {
         self.inverse_mass[particle] > 0.0
     }
 
+    fn as_split(&self) -> Option<&dyn SplitSystem> {
+        Some(self)
+    }
+
     fn mass_matrix(&self, sink: &mut dyn BlockSink) {
         for (i, &m) in self.mass.iter().enumerate() {
             sink.add(i, i, &Matrix3::from_diagonal_element(m));
@@ -286,6 +291,54 @@ impl ImplicitSystem for ParticleSystem {
         let at = self.at(t, q, v);
         for force in &self.forces {
             force.damping_stiffness(at, emit);
+        }
+    }
+}
+
+impl ParticleSystem {
+    fn masked(&self, mask: ForceMask) -> impl Iterator<Item = &dyn Force> {
+        self.forces.iter().enumerate().filter(move |(i, _)| mask.contains(*i)).map(|(_, force)| &**force)
+    }
+}
+
+impl SplitSystem for ParticleSystem {
+    fn force_ids(&self) -> Vec<&'static str> {
+        self.forces.iter().map(|force| force.id()).collect()
+    }
+
+    fn part_dependence(&self, mask: ForceMask) -> Dependence {
+        let start = Dependence { time: !self.drives.is_empty(), velocity: false };
+        self.masked(mask).fold(start, |sum, force| sum.or(force.dependence()))
+    }
+
+    fn part_force(&self, mask: ForceMask, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        let at = self.at(t, q, v);
+        assert_eq!(f.len(), q.len(), "f has {} values, the system needs {}", f.len(), q.len());
+        f.fill(0.0);
+        for force in self.masked(mask) {
+            force.add_force(at, f);
+        }
+    }
+
+    fn part_damping_matrix(&self, mask: ForceMask, t: f64, q: &[f64], v: &[f64], sink: &mut dyn BlockSink) {
+        let at = self.at(t, q, v);
+        for force in self.masked(mask) {
+            force.damping_matrix(at, sink);
+        }
+    }
+
+    fn part_stiffness_matrix(
+        &self,
+        mask: ForceMask,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        let at = self.at(t, q, v);
+        for force in self.masked(mask) {
+            force.stiffness_matrix(at, definiteness, sink);
         }
     }
 }
