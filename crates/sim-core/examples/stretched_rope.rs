@@ -17,7 +17,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let springs = Springs::new(options.lay(&topology, topology.segments.iter().copied())?);
     let q = topology.flat_positions();
     let stress = InitialStressReport::new(&springs, &q);
-    println!("largest strain {:.4}, tension {:.3} N, energy {:.4} J", stress.max_strain, stress.max_tension, stress.energy);
+    println!(
+        "largest strain {:.4}, tension {:.3} N, energy {:.4} J",
+        stress.max_strain, stress.max_tension, stress.energy
+    );
 
     let system = ParticleSystemBuilder::new(lumped_masses(&topology, Density::Linear(0.06))?)
         .pin([0, 40])

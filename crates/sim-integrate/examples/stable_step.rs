@@ -17,7 +17,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     q[27] += 1e-3;
     let state = State::at_rest(q);
     let report = stable_dt(&system, &state, stepper_info("symplectic_euler")?)?;
-    println!("guaranteed {:.6e} s, exact {:.6e} s, set by {:?}", report.dt_bound, report.dt_exact.unwrap_or(f64::NAN), report.culprit);
+    println!(
+        "guaranteed {:.6e} s, exact {:.6e} s, set by {:?}",
+        report.dt_bound,
+        report.dt_exact.unwrap_or(f64::NAN),
+        report.culprit
+    );
 
     let largest_speed = |dt: f64| {
         let mut state = state.clone();
@@ -31,7 +36,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         state.v.iter().fold(0.0, |max: f64, v| max.max(v.abs()))
     };
     let exact = report.dt_exact.ok_or("small systems have an exact limit")?;
-    println!("largest speed at the bound {:.3} m/s, at 1.05 times the exact limit {:.3e} m/s", largest_speed(report.dt_bound), largest_speed(1.05 * exact));
+    println!(
+        "largest speed at the bound {:.3} m/s, at 1.05 times the exact limit {:.3e} m/s",
+        largest_speed(report.dt_bound),
+        largest_speed(1.05 * exact)
+    );
     assert_eq!(report.culprit, Some(("spring", 6)));
     assert!(report.dt_bound <= exact);
     assert!(largest_speed(report.dt_bound) < 1.0);

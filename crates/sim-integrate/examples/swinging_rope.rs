@@ -28,7 +28,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..30 {
         let plan = substeps.advance(&system, &mut stepper, &mut state, frame, |_, _| {})?;
         if state.t < 1.5 * frame {
-            println!("{} substeps per frame of {:.3e} s; set by {:?}", plan.substeps, plan.dt, plan.stability.culprit);
+            println!(
+                "{} substeps per frame of {:.3e} s; set by {:?}",
+                plan.substeps, plan.dt, plan.stability.culprit
+            );
         }
     }
     let energy = system.energy(state.t, &state.q, &state.v);
