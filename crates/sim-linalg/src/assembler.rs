@@ -357,7 +357,9 @@ mod tests {
 
     fn recorded(is_free: &[bool]) -> BlockAssembler {
         let mut recorder = BlockRecorder::new(is_free);
-        sequence().iter().for_each(|&(r, c, _)| recorder.add(r, c));
+        for &(r, c, _) in &sequence() {
+            recorder.add(r, c);
+        }
         recorder.finish().unwrap()
     }
 
@@ -369,7 +371,9 @@ mod tests {
         let mut matrix = BlockSymmetric::zeros(assembler.pattern().clone());
         for _ in 0..2 {
             let mut refill = assembler.refill(&mut matrix);
-            sequence().iter().for_each(|(r, c, b)| refill.add_scaled(*r, *c, 2.0, b));
+            for (r, c, b) in &sequence() {
+                refill.add_scaled(*r, *c, 2.0, b);
+            }
             refill.finish().unwrap();
             let b = sequence()[3].2;
             assert_eq!(matrix.block(0, 2).unwrap(), 2.0 * (b + b.transpose()));
@@ -384,7 +388,9 @@ mod tests {
         let assembler = recorded(&[true; 4]);
         let mut matrix = BlockSymmetric::zeros(assembler.pattern().clone());
         let mut refill = assembler.refill(&mut matrix);
-        sequence().iter().for_each(|(r, c, b)| refill.add(*r, if *c == 3 { 2 } else { *c }, b));
+        for (r, c, b) in &sequence() {
+            refill.add(*r, if *c == 3 { 2 } else { *c }, b);
+        }
         assert_eq!(
             refill.finish(),
             Err(AssemblyError::SequenceChanged {
@@ -396,7 +402,9 @@ mod tests {
             })
         );
         let mut refill = assembler.refill(&mut matrix);
-        sequence()[..5].iter().for_each(|(r, c, b)| refill.add(*r, *c, b));
+        for (r, c, b) in &sequence()[..5] {
+            refill.add(*r, *c, b);
+        }
         assert_eq!(refill.finish(), Err(AssemblyError::CountChanged { count: 5, recorded: 7 }));
     }
 

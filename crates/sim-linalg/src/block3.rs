@@ -5,9 +5,6 @@ use nalgebra::Matrix3;
 /// A 3×3 block, row by row.
 pub(crate) type Block = [f64; 9];
 
-/// The identity block.
-pub(crate) const IDENTITY: Block = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
-
 pub(crate) fn from_matrix(m: &Matrix3<f64>) -> Block {
     [m.m11, m.m12, m.m13, m.m21, m.m22, m.m23, m.m31, m.m32, m.m33]
 }
@@ -42,7 +39,7 @@ pub(crate) fn transpose_times(a: &Block, x: [f64; 3]) -> [f64; 3] {
 }
 
 /// A B.
-#[inline]
+#[cfg(test)]
 pub(crate) fn product(a: &Block, b: &Block) -> Block {
     let mut c = [0.0; 9];
     for i in 0..3 {

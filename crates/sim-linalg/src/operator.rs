@@ -49,23 +49,6 @@ pub trait Preconditioner {
     fn name(&self) -> &'static str;
 }
 
-/// No preconditioning: z = r.
-///
-/// # Limitations
-/// Iterations grow with the square root of the condition number; a baseline for comparisons.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct IdentityPreconditioner;
-
-impl Preconditioner for IdentityPreconditioner {
-    fn apply(&self, r: &[f64], z: &mut [f64]) {
-        z.copy_from_slice(r);
-    }
-
-    fn name(&self) -> &'static str {
-        "identity"
-    }
-}
-
 impl<T: LinearOperator + ?Sized> LinearOperator for &T {
     fn dim(&self) -> usize {
         (**self).dim()

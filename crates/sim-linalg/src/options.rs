@@ -14,7 +14,7 @@ pub struct OptionsError {
 }
 
 impl OptionsError {
-    pub(crate) fn new(field: &'static str, value: impl ToString, requirement: &'static str) -> Self {
-        Self { field, value: value.to_string(), requirement }
+    pub(crate) fn new(field: &'static str, value: impl std::fmt::Display, requirement: &'static str) -> Self {
+        Self { field, value: format!("{value}"), requirement }
     }
 }

@@ -181,6 +181,12 @@ impl BlockPattern {
         Adjacency { ptr, index }
     }
 
+    /// From rows that are sorted already.
+    pub(crate) fn from_sorted(row_ptr: Vec<u32>, col: Vec<u32>) -> Self {
+        debug_assert_eq!(row_ptr.last().map(|&e| e as usize), Some(col.len()));
+        Self { row_ptr, col }
+    }
+
     pub(crate) fn row_ptr(&self) -> &[u32] {
         &self.row_ptr
     }

@@ -176,6 +176,16 @@ fn l33_units_do_not_change_the_iterations() {
     }
 }
 
+struct Negative;
+impl Preconditioner for Negative {
+    fn apply(&self, r: &[f64], z: &mut [f64]) {
+        z.iter_mut().zip(r).for_each(|(z, r)| *z = -r);
+    }
+    fn name(&self) -> &'static str {
+        "negative"
+    }
+}
+
 #[test]
 fn failures_carry_iteration_and_residual() {
     let options = CgOptions::default();
@@ -220,15 +230,6 @@ fn failures_carry_iteration_and_residual() {
     let error = solve(&[&[0.0, 0.0], &[0.0, 0.0]], &[1.0, 0.0], &mut [0.0; 2], &options).unwrap_err();
     assert!(matches!(error, CgError::Singular { iteration: 0, .. }), "{error}");
 
-    struct Negative;
-    impl Preconditioner for Negative {
-        fn apply(&self, r: &[f64], z: &mut [f64]) {
-            z.iter_mut().zip(r).for_each(|(z, r)| *z = -r);
-        }
-        fn name(&self) -> &'static str {
-            "negative"
-        }
-    }
     let operator = FaerOperator::new(sparse(&spd));
     let mut workspace = CgWorkspace::default();
     let error =
