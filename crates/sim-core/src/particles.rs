@@ -63,6 +63,8 @@ pub struct ParticleSystem {
     drives: Vec<(usize, Motion)>,
     forces: Vec<Box<dyn Force>>,
     dependence: Dependence,
+    /// Sum of the constant forces: a step starts from it instead of from zero.
+    constant_force: Vec<f64>,
 }
 
 /// Collects what a [`ParticleSystem`] is made of.
@@ -144,12 +146,19 @@ impl ParticleSystemBuilder {
             force.validate(count)?;
             dependence = dependence.or(force.dependence());
         }
+        let nowhere = vec![0.0; 3 * count];
+        let mut constant_force = nowhere.clone();
+        let at = Kinematics { t: 0.0, q: &nowhere, v: &nowhere, mass: &self.mass };
+        for force in self.forces.iter().filter(|force| force.is_constant()) {
+            force.add_force(at, &mut constant_force);
+        }
         Ok(ParticleSystem {
             mass: self.mass,
             inverse_mass,
             drives: self.drives,
             forces: self.forces,
             dependence,
+            constant_force,
         })
     }
 }
@@ -185,8 +194,8 @@ impl System for ParticleSystem {
     fn force(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
         let at = self.at(t, q, v);
         assert_eq!(f.len(), q.len(), "f has {} values, the system needs {}", f.len(), q.len());
-        f.fill(0.0);
-        for force in &self.forces {
+        f.copy_from_slice(&self.constant_force);
+        for force in self.forces.iter().filter(|force| !force.is_constant()) {
             force.add_force(at, f);
         }
     }

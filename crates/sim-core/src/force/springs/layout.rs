@@ -1,7 +1,7 @@
 //! The order in which springs are worked off: fixed when they are built, the same for any number of threads.
 
 use super::Spring;
-use super::kernel::{self, Parameters, Run};
+use super::kernel::{self, Loose, Run, Values, Work};
 use std::ops::Range;
 
 /// Particles per chunk: positions, velocities and forces of a chunk stay in the first and second cache level.
@@ -9,7 +9,9 @@ const BLOCK: u32 = 1024;
 /// Springs that reach further than this are worked off last, by one thread.
 const MAX_REACH: u32 = 16 * BLOCK;
 /// Fewest springs for which threads pay: see the measurement in `examples/w4.rs`.
-pub(super) const PARALLEL_MIN: usize = 20_000;
+const PARALLEL_MIN: usize = 20_000;
+/// Shortest run that is worked off as such.
+const RUN_MIN: usize = 8;
 /// Shortest run worth joining to the next one by idle springs.
 const JOIN_MIN: usize = 16;
 /// Longest gap between runs that idle springs bridge.
@@ -18,17 +20,19 @@ const JOIN_GAP: u32 = 2;
 /// Springs sorted into runs, runs into chunks of neighboring particles, chunks into phases.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Layout {
-    parameters: Parameters,
+    springs: usize,
     runs: Vec<Run>,
+    loose: Loose,
     chunks: Vec<Chunk>,
     /// Chunks of a phase touch disjoint stretches of particles, in ascending order.
     phases: Vec<Range<usize>>,
 }
 
-/// Runs that start in one block of particles.
+/// Springs that start in one block of particles: runs, then those in no run.
 #[derive(Clone, Debug, PartialEq)]
 struct Chunk {
     runs: Range<usize>,
+    loose: Range<usize>,
     /// Stretch of particles that the runs touch.
     particles: Range<usize>,
 }
@@ -41,35 +45,69 @@ struct Piece {
     springs: Vec<usize>,
 }
 
-/// Marks an idle spring.
+/// Marks a place without a spring.
 const IDLE: usize = usize::MAX;
+
+impl Piece {
+    fn run(&self, springs: &[Spring]) -> Run {
+        // An idle place takes the values of the spring before it, so that it does not break a row of equal values.
+        let values = |field: fn(&Spring) -> f64| {
+            let first = self.springs.iter().find_map(|&index| springs.get(index)).map_or(0.0, field);
+            let mut all = Vec::with_capacity(self.springs.len());
+            for &index in &self.springs {
+                let before = all.last().copied().unwrap_or(first);
+                all.push(springs.get(index).map_or(before, field));
+            }
+            let same = all.iter().all(|value| value.to_bits() == first.to_bits());
+            if same { Values::Same(first) } else { Values::Each(all) }
+        };
+        Run {
+            ends: self.ends,
+            count: self.springs.len(),
+            rest_length: values(|spring| spring.rest_length),
+            stiffness: values(|spring| spring.stiffness),
+            damping: values(|spring| spring.damping),
+            idle: (0..)
+                .zip(&self.springs)
+                .filter(|&(_, &index)| index == IDLE)
+                .map(|(place, _)| place)
+                .collect(),
+        }
+    }
+}
 
 impl Layout {
     pub(super) fn new(springs: &[Spring]) -> Self {
         let mut pieces = pieces(springs);
         // Stable: within a block the runs keep the order of the list.
         pieces.sort_by_key(|piece| piece.block);
-        let mut layout = Self::default();
+        let mut layout = Self { springs: springs.len(), ..Self::default() };
         let mut chunks: Vec<Chunk> = Vec::new();
         for group in pieces.chunk_by(|x, y| x.block == y.block) {
-            let first_run = layout.runs.len();
-            let mut particles = usize::MAX..0;
+            let (first_run, first_loose) = (layout.runs.len(), layout.loose.ends.len());
+            let (mut low, mut high) = (usize::MAX, 0);
             for piece in group {
-                let start = layout.parameters.stiffness.len();
-                for &index in &piece.springs {
-                    let spring = springs.get(index);
-                    layout.parameters.rest_length.push(spring.map_or(0.0, |spring| spring.rest_length));
-                    layout.parameters.stiffness.push(spring.map_or(0.0, |spring| spring.stiffness));
-                    layout.parameters.damping.push(spring.map_or(0.0, |spring| spring.damping));
-                }
-                let count = piece.springs.len();
-                layout.runs.push(Run { ends: piece.ends, springs: start..start + count });
                 for end in piece.ends {
-                    particles.start = particles.start.min(end as usize);
-                    particles.end = particles.end.max(end as usize + count);
+                    low = low.min(end as usize);
+                    high = high.max(end as usize + piece.springs.len());
+                }
+                if piece.springs.len() >= RUN_MIN {
+                    layout.runs.push(piece.run(springs));
+                } else {
+                    // Idle places only fill gaps of runs; where a cut left some in a short piece they are dropped.
+                    for spring in piece.springs.iter().filter_map(|&index| springs.get(index)) {
+                        layout.loose.ends.push(spring.ends);
+                        layout.loose.rest_length.push(spring.rest_length);
+                        layout.loose.stiffness.push(spring.stiffness);
+                        layout.loose.damping.push(spring.damping);
+                    }
                 }
             }
-            chunks.push(Chunk { runs: first_run..layout.runs.len(), particles });
+            chunks.push(Chunk {
+                runs: first_run..layout.runs.len(),
+                loose: first_loose..layout.loose.ends.len(),
+                particles: low..high,
+            });
         }
         // Each chunk goes into the first phase whose last chunk ends before it starts.
         let mut phases: Vec<Vec<Chunk>> = Vec::new();
@@ -92,8 +130,7 @@ impl Layout {
 
     /// Adds the forces to `f`, with as many threads as the current pool has when there are springs enough.
     pub(super) fn add_forces(&self, q: &[f64], v: &[f64], f: &mut [f64]) {
-        let threads =
-            if self.parameters.stiffness.len() < PARALLEL_MIN { 1 } else { rayon::current_num_threads() };
+        let threads = if self.springs < PARALLEL_MIN { 1 } else { rayon::current_num_threads() };
         for phase in &self.phases {
             self.add_chunks(&self.chunks[phase.clone()], threads, q, v, f, 0);
         }
@@ -122,7 +159,12 @@ impl Layout {
             return;
         }
         for chunk in chunks {
-            kernel::add_forces(&self.runs[chunk.runs.clone()], &self.parameters, q, v, f, first);
+            let work = Work {
+                runs: &self.runs[chunk.runs.clone()],
+                loose: &self.loose,
+                range: (chunk.loose.start, chunk.loose.end),
+            };
+            kernel::add_forces(work, q, v, f, first);
         }
     }
 }
