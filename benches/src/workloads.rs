@@ -2,5 +2,7 @@
 
 use crate::Workload;
 
+pub mod w4;
+
 /// Every workload.
-pub const WORKLOADS: &[Workload] = &[];
+pub const WORKLOADS: &[Workload] = &[w4::WORKLOAD];
