@@ -14,6 +14,7 @@ use crate::run::result::{Display, PartStress};
 use crate::scene::check::At;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
+use crate::scene::part::Part;
 use crate::scene::support::{Initial, Origin, Selection};
 use lay::Laid;
 use sim_core::force::springs::Springs;
@@ -124,6 +125,7 @@ pub fn build(scene: &Scene) -> Result<Model, SceneError> {
             springs: start..springs.len(),
             grid: laid.grid,
         });
+        warnings.extend(unusual_density(part, scene));
         stress(part.id(), &laid, &mut initial_stress, &mut warnings);
         if let Some(report) = &laid.mesh {
             meshes.push((part.id().to_owned(), report.clone()));
@@ -161,6 +163,27 @@ pub fn build(scene: &Scene) -> Result<Model, SceneError> {
         .validate(mass.len())
         .map_err(|error| SceneError::Model { place: root.place(), message: error.to_string() })?;
     Ok(Model { system, state, layout, initial_stress, meshes, warnings, moved })
+}
+
+/// Densities of solids in kg/m³, from foams to osmium: beyond these a unit is likelier wrong than the material rare.
+const SOLID_DENSITY: std::ops::RangeInclusive<f64> = 10.0..=23_000.0;
+
+/// Warns of a density that no solid has.
+fn unusual_density(part: &Part, scene: &Scene) -> Option<String> {
+    let own = match part {
+        Part::Rope(part) => part.density,
+        Part::Belt(part) => part.density,
+        Part::Coil(part) => part.density,
+        Part::Cloth(part) => part.density,
+        Part::Mesh(part) => part.density,
+        Part::Particles(_) => None,
+    };
+    let shared = part.material().and_then(|name| scene.materials.get(name)?.density);
+    let density = own.or(shared).filter(|density| !SOLID_DENSITY.contains(density))?;
+    Some(format!(
+        "part {}: density {density} kg/m³ is that of no usual solid; densities are in kg/m³",
+        part.id()
+    ))
 }
 
 /// An error with everything that caused it, on one line.

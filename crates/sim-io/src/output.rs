@@ -70,6 +70,9 @@ pub struct Summary<'a> {
     pub state_hash: &'a str,
     /// Files written.
     pub files: Vec<String>,
+    /// Why the run ended early; absent when it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 impl<'a> Summary<'a> {
@@ -87,6 +90,7 @@ impl<'a> Summary<'a> {
             energy: &result.energy,
             warnings: &result.warnings,
             state_hash: &result.state_hash,
+            failure: None,
             files: files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
         }
     }
@@ -121,12 +125,12 @@ pub fn write(
     }
     if options.report {
         let path = folder.join("report.html");
-        report::write_page(&report::page_of(result, failure), &path)
+        report::write_page(&report::page_of(result, failure.clone()), &path)
             .map_err(|source| OutputError::Report { path: path.clone(), source })?;
         files.push(path);
     }
     let path = folder.join("summary.json");
-    let text = serde_json::to_vec_pretty(&Summary::new(result, &files))
+    let text = serde_json::to_vec_pretty(&Summary { failure, ..Summary::new(result, &files) })
         .map_err(|error| OutputError::Write { path: path.clone(), source: error.into() })?;
     write_whole(&path, &text).map_err(fail(&path))?;
     files.push(path);

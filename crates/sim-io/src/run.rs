@@ -16,7 +16,7 @@ use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
 use recorder::Recorder;
 use serde::{Deserialize, Serialize};
-use sim_core::{EnergyLedger, ImplicitSystem, ModelSystem, StageRecord};
+use sim_core::{EnergyLedger, ImplicitSystem, LedgerReport, ModelSystem, StageRecord, State};
 use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::StepPlanner;
@@ -107,13 +107,13 @@ fn run_here(
     let mut planner = StepPlanner::new(info, scene)?;
     let mut ledger = EnergyLedger::new(&system, &state);
     let mut record = StageRecord::default();
-    let mut recorder = Recorder::new(scene, &layout, gauges);
-    recorder.frame(0, &system, &layout, &state, ledger.report());
+    let mut recorder = Recorder::new(scene, gauges);
+    let first = recorder.frame(0, &system, &layout, &state, ledger.report());
     let begun = Instant::now();
     let mut largest_kinetic = ledger.report().current.kinetic;
-    let mut failure = None;
+    let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, &layout));
 
-    'run: for index in 0..frames {
+    'run: for index in 0..if failure.is_some() { 0 } else { frames } {
         let t0 = start + index as f64 * frame;
         let plan = match planner.plan(model_system, &state, frame, &layout) {
             Ok(plan) => plan,
@@ -128,7 +128,7 @@ fn run_here(
             match stepper.step_recorded(model_system, &mut state, plan.dt, Some(&mut record)) {
                 Ok(stats) => recorder.count(&stats, plan.dt),
                 Err(source) => {
-                    failure = Some(planner.diagnose(source, plan.dt, &layout));
+                    failure = Some(planner.diagnose(source, recorder.steps(), plan.dt, &layout));
                     break 'run;
                 }
             }
@@ -153,8 +153,8 @@ fn run_here(
             }
         }
         state.t = start + (index + 1) as f64 * frame;
-        if !recorder.frame(index + 1, &system, &layout, &state, ledger.report()) {
-            failure = Some(planner.overflow(state.t, plan.dt));
+        if let Err(particle) = recorder.frame(index + 1, &system, &layout, &state, ledger.report()) {
+            failure = Some(planner.overflow(state.t, recorder.steps(), plan.dt, particle, &layout));
             break;
         }
     }
@@ -178,12 +178,12 @@ fn run_here(
         series: Vec::new(),
         probes: std::collections::BTreeMap::new(),
         expectations: Vec::new(),
-        energy: *ledger.report(),
+        energy: LedgerReport::default(),
         initial_stress,
         stability: planner.choice(),
         warnings,
-        state_hash: format!("{:016x}", state.hash()),
-        state,
+        state_hash: String::new(),
+        state: State::default(),
     };
     recorder.finish(result, scene, failure, frames as f64 == whole)
 }

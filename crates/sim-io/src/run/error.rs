@@ -25,8 +25,10 @@ pub enum RunError {
         message: String,
     },
     /// A step failed.
-    #[error("{source}{diagnosis}")]
+    #[error("step {step}: {source}{diagnosis}")]
     Step {
+        /// Steps made before it.
+        step: u64,
         /// What the method says.
         source: StepError,
         /// Likely cause, with numbers; empty when there is nothing to add.
@@ -35,10 +37,19 @@ pub enum RunError {
         partial: Box<RunResult>,
     },
     /// Positions or velocities left the range of numbers that can be drawn or written.
-    #[error("diverged before t = {t} s: positions or speeds beyond single precision{diagnosis}")]
+    #[error(
+        "diverged before t = {t} s (step {step}, dt = {dt} s): particle {particle} has left the range of single \
+         precision{diagnosis}"
+    )]
     Overflow {
         /// Time of the frame in s.
         t: f64,
+        /// Steps made.
+        step: u64,
+        /// Step size in s.
+        dt: f64,
+        /// First such particle.
+        particle: usize,
         /// Likely cause.
         diagnosis: String,
         /// What was reached.

@@ -24,6 +24,8 @@ pub(crate) struct Recorder {
     steps: u64,
     smallest_dt: f64,
     work: WorkDone,
+    /// State and energy account of the last frame.
+    last: (State, LedgerReport),
 }
 
 fn energies(report: &LedgerReport) -> [(&'static str, f64); 13] {
@@ -46,7 +48,7 @@ fn energies(report: &LedgerReport) -> [(&'static str, f64); 13] {
 }
 
 impl Recorder {
-    pub fn new(scene: &Scene, _layout: &Layout, gauges: Vec<Option<Gauge>>) -> Self {
+    pub fn new(scene: &Scene, gauges: Vec<Option<Gauge>>) -> Self {
         Self {
             every: scene.output.every,
             probes: gauges.iter().map(|_| Vec::new()).collect(),
@@ -58,10 +60,14 @@ impl Recorder {
             steps: 0,
             smallest_dt: f64::INFINITY,
             work: WorkDone::default(),
+            last: (State::default(), LedgerReport::default()),
         }
     }
 
-    /// Records a frame; false when it has numbers beyond single precision, and is then left out.
+    /// Records a frame.
+    ///
+    /// # Errors
+    /// The first particle with numbers beyond single precision; the frame is then left out.
     pub fn frame(
         &mut self,
         index: u64,
@@ -69,11 +75,13 @@ impl Recorder {
         layout: &Layout,
         state: &State,
         report: &LedgerReport,
-    ) -> bool {
-        let most = f64::from(f32::MAX);
-        if state.q.iter().chain(&state.v).any(|x| !(x.abs() < most)) {
-            return false;
+    ) -> Result<(), usize> {
+        let beyond = |x: &f64| x.abs() >= f64::from(f32::MAX) || x.is_nan();
+        let wild = state.q.iter().zip(&state.v).position(|(q, v)| beyond(q) || beyond(v));
+        if let Some(index) = wild {
+            return Err(index / 3);
         }
+        self.last = (state.clone(), *report);
         if index.is_multiple_of(self.every) {
             self.frames.push(layout.frame(state));
         }
@@ -94,7 +102,7 @@ impl Recorder {
             }
             self.energies[k].1.push(value);
         }
-        true
+        Ok(())
     }
 
     pub fn count(&mut self, stats: &StepStats, dt: f64) {
@@ -128,6 +136,8 @@ impl Recorder {
     ) -> Result<RunResult, RunError> {
         let probed = if failure.is_none() { self.results(scene, judged) } else { Ok(Vec::new()) };
         result.frames = std::mem::take(&mut self.frames);
+        (result.state, result.energy) = std::mem::take(&mut self.last);
+        result.state_hash = format!("{:016x}", result.state.hash());
         let expected: Vec<_> = if judged { scene.expectations.iter().collect() } else { Vec::new() };
         let (values, undefined) = match probed {
             Ok(values) => (values, None),

@@ -90,8 +90,8 @@ pub(crate) struct FramePlan {
 /// A failure on the way, before the partial result is there to go with it.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    Step(StepError, String),
-    Overflow(f64, String),
+    Step { step: u64, source: StepError, diagnosis: String },
+    Overflow { t: f64, step: u64, dt: f64, particle: usize, diagnosis: String },
     Stability(StabilityError),
     Substeps(SubstepError),
     Stopped,
@@ -100,13 +100,20 @@ pub(crate) enum Failure {
 impl Failure {
     pub fn with(self, partial: Box<RunResult>) -> RunError {
         match self {
-            Self::Step(source, diagnosis) => RunError::Step { source, diagnosis, partial },
-            Self::Overflow(t, diagnosis) => RunError::Overflow { t, diagnosis, partial },
+            Self::Step { step, source, diagnosis } => RunError::Step { step, source, diagnosis, partial },
+            Self::Overflow { t, step, dt, particle, diagnosis } => {
+                RunError::Overflow { t, step, dt, particle, diagnosis, partial }
+            }
             Self::Stability(source) => RunError::Stability { source, partial },
             Self::Substeps(source) => RunError::Substeps { source, partial },
             Self::Stopped => RunError::Stopped { partial },
         }
     }
+}
+
+fn owner(layout: &Layout, particle: usize) -> String {
+    let owner = layout.particle_owner(particle);
+    owner.map(|(part, local)| format!("; that is particle {local} of part {}", part.id)).unwrap_or_default()
 }
 
 /// Chooses the steps of every frame and remembers why.
@@ -209,19 +216,18 @@ impl StepPlanner {
     }
 
     /// Says what probably went wrong, with the numbers known here.
-    pub fn diagnose(&self, error: StepError, dt: f64, layout: &Layout) -> Failure {
+    pub fn diagnose(&self, source: StepError, step: u64, dt: f64, layout: &Layout) -> Failure {
         let mut diagnosis = self.likely_cause(dt);
-        if let StepError::Diverged { particle, .. } = error
-            && let Some((part, local)) = layout.particle_owner(particle)
-        {
-            diagnosis.push_str(&format!("; that is particle {local} of part {}", part.id));
+        if let StepError::Diverged { particle, .. } = source {
+            diagnosis.push_str(&owner(layout, particle));
         }
-        Failure::Step(error, diagnosis)
+        Failure::Step { step, source, diagnosis }
     }
 
     /// Numbers beyond single precision.
-    pub fn overflow(&self, t: f64, dt: f64) -> Failure {
-        Failure::Overflow(t, self.likely_cause(dt))
+    pub fn overflow(&self, t: f64, step: u64, dt: f64, particle: usize, layout: &Layout) -> Failure {
+        let diagnosis = self.likely_cause(dt) + &owner(layout, particle);
+        Failure::Overflow { t, step, dt, particle, diagnosis }
     }
 
     fn likely_cause(&self, dt: f64) -> String {

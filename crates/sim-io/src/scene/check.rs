@@ -53,7 +53,7 @@ impl<'a> At<'a> {
     }
 
     fn holds(&self, name: &str, value: f64, good: bool, requirement: &str) -> Result<(), SceneError> {
-        if good { Ok(()) } else { Err(self.field(name).refuse(value, requirement)) }
+        if good { Ok(()) } else { Err(self.field(name).refuse(format!("{value:?}"), requirement)) }
     }
 
     pub fn positive(&self, name: &str, value: f64) -> Result<(), SceneError> {
@@ -141,7 +141,7 @@ fn time(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
     if frames > MAX_FRAMES {
         return Err(at
             .field("frame")
-            .refuse(time.frame, format!("such that there are at most {MAX_FRAMES} frames")));
+            .refuse(format!("{:?}", time.frame), format!("such that there are at most {MAX_FRAMES} frames")));
     }
     if frames.round() < 1.0 || (frames - frames.round()).abs() > 1e-9 * frames.max(1.0) {
         let requirement = format!("a whole number of frames of {} s, it is {frames}", time.frame);
