@@ -179,63 +179,53 @@ impl<F: Form> AddForces<'_, F> {
         }
     }
 
-    /// Gathers a strip, so that the square root and the division still take several springs at a time.
     #[inline(always)]
     fn add_loose(&mut self) {
-        const GATHER: usize = 32;
-        let mut points = [[0.0; 3 * GATHER]; 4];
-        let mut pulls = [0.0; 3 * GATHER];
-        let loose = self.work.loose;
-        let (mut start, stop) = self.work.range;
-        while start < stop {
-            let end = stop.min(start + GATHER);
-            let size = 3 * (end - start);
-            for (i, &[a, b]) in loose.ends[start..end].iter().enumerate() {
-                let (a, b) = (3 * a as usize, 3 * b as usize);
-                let [qa, qb, va, vb] = &mut points;
-                qa[3 * i..3 * i + 3].copy_from_slice(&self.q[a..a + 3]);
-                qb[3 * i..3 * i + 3].copy_from_slice(&self.q[b..b + 3]);
-                va[3 * i..3 * i + 3].copy_from_slice(&self.v[a..a + 3]);
-                vb[3 * i..3 * i + 3].copy_from_slice(&self.v[b..b + 3]);
+        let Loose { ends, rest_length, stiffness, damping } = self.work.loose;
+        let range = self.work.range.0..self.work.range.1;
+        let parameters =
+            rest_length[range.clone()].iter().zip(&stiffness[range.clone()]).zip(&damping[range.clone()]);
+        let (q, v, f) = (self.q.as_chunks::<3>().0, self.v.as_chunks::<3>().0, self.f.as_chunks_mut::<3>().0);
+        for (&[a, b], ((&rest_length, &stiffness), &damping)) in ends[range].iter().zip(parameters) {
+            let (a, b) = (a as usize, b as usize);
+            let pull = pull([&q[a], &q[b]], [&v[a], &v[b]], rest_length, stiffness, damping);
+            for (f, pull) in f[a - self.first].iter_mut().zip(&pull) {
+                *f += pull;
             }
-            let strip = Strip {
-                q: [&points[0][..size], &points[1][..size]],
-                v: [&points[2][..size], &points[3][..size]],
-                rest_length: &loose.rest_length[start..end],
-                stiffness: &loose.stiffness[start..end],
-                damping: &loose.damping[start..end],
-            };
-            self.form.form(strip, &mut pulls[..size]);
-            for (&[a, b], pull) in loose.ends[start..end].iter().zip(pulls.as_chunks::<3>().0) {
-                let (a, b) = (3 * (a as usize - self.first), 3 * (b as usize - self.first));
-                for (f, pull) in self.f[a..a + 3].iter_mut().zip(pull) {
-                    *f += pull;
-                }
-                for (f, pull) in self.f[b..b + 3].iter_mut().zip(pull) {
-                    *f -= pull;
-                }
+            for (f, pull) in f[b - self.first].iter_mut().zip(&pull) {
+                *f -= pull;
             }
-            start = end;
         }
     }
 }
 
-/// One spring at a time, from spring `done` on. The order of operations here is the definition; lanes follow it.
+/// Pull of one spring on its first end. The order of operations here is the definition; lanes follow it.
+#[inline(always)]
+fn pull(
+    [qa, qb]: [&[f64; 3]; 2],
+    [va, vb]: [&[f64; 3]; 2],
+    rest_length: f64,
+    stiffness: f64,
+    damping: f64,
+) -> [f64; 3] {
+    let d = [qb[0] - qa[0], qb[1] - qa[1], qb[2] - qa[2]];
+    let w = [vb[0] - va[0], vb[1] - va[1], vb[2] - va[2]];
+    let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+    let rate = w[0] * d[0] + w[1] * d[1] + w[2] * d[2];
+    // Ends that coincide have no direction: their force is zero by symmetry.
+    let inverse = if length > 0.0 { 1.0 / length } else { 0.0 };
+    let scale = (stiffness * (length - rest_length) + damping * (rate * inverse)) * inverse;
+    [scale * d[0], scale * d[1], scale * d[2]]
+}
+
+/// One spring at a time, from spring `done` on.
 #[inline(always)]
 fn form_rest(strip: Strip<'_>, pulls: &mut [f64], done: usize) {
-    let Strip { q: [qa, qb], v: [va, vb], rest_length, stiffness, damping } = strip;
-    for i in done..rest_length.len() {
-        let k = 3 * i;
-        let d = [qb[k] - qa[k], qb[k + 1] - qa[k + 1], qb[k + 2] - qa[k + 2]];
-        let w = [vb[k] - va[k], vb[k + 1] - va[k + 1], vb[k + 2] - va[k + 2]];
-        let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
-        let rate = w[0] * d[0] + w[1] * d[1] + w[2] * d[2];
-        // Ends that coincide have no direction: their force is zero by symmetry.
-        let inverse = if length > 0.0 { 1.0 / length } else { 0.0 };
-        let scale = (stiffness[i] * (length - rest_length[i]) + damping[i] * (rate * inverse)) * inverse;
-        pulls[k] = scale * d[0];
-        pulls[k + 1] = scale * d[1];
-        pulls[k + 2] = scale * d[2];
+    let q = strip.q.map(|q| q.as_chunks::<3>().0);
+    let v = strip.v.map(|v| v.as_chunks::<3>().0);
+    for (i, result) in pulls.as_chunks_mut::<3>().0.iter_mut().enumerate().skip(done) {
+        let (rest_length, stiffness, damping) = (strip.rest_length[i], strip.stiffness[i], strip.damping[i]);
+        *result = pull([&q[0][i], &q[1][i]], [&v[0][i], &v[1][i]], rest_length, stiffness, damping);
     }
 }
 

@@ -37,11 +37,13 @@ struct Chunk {
     particles: Range<usize>,
 }
 
-/// One piece of a run before it has its place: lower end, offset to the other, springs in the given list.
+/// A run, or a part of one, before it has its place.
 struct Piece {
     /// Block of the lower end, or the one after the last for springs that reach far.
     block: u32,
+    /// First particle on either side, the lower one first.
     ends: [u32; 2],
+    /// Indices into the list, or [`IDLE`].
     springs: Vec<usize>,
 }
 
@@ -79,7 +81,7 @@ impl Piece {
 impl Layout {
     pub(super) fn new(springs: &[Spring]) -> Self {
         let mut pieces = pieces(springs);
-        // Stable: within a block the runs keep the order of the list.
+        // Stable: within a block the runs stay in the order of their reach.
         pieces.sort_by_key(|piece| piece.block);
         let mut layout = Self { springs: springs.len(), ..Self::default() };
         let mut chunks: Vec<Chunk> = Vec::new();
@@ -96,7 +98,8 @@ impl Layout {
                 } else {
                     // Idle places only fill gaps of runs; where a cut left some in a short piece they are dropped.
                     for spring in piece.springs.iter().filter_map(|&index| springs.get(index)) {
-                        layout.loose.ends.push(spring.ends);
+                        let [a, b] = spring.ends;
+                        layout.loose.ends.push([a.min(b), a.max(b)]);
                         layout.loose.rest_length.push(spring.rest_length);
                         layout.loose.stiffness.push(spring.stiffness);
                         layout.loose.damping.push(spring.damping);
@@ -169,32 +172,44 @@ impl Layout {
     }
 }
 
-/// Cuts the list into runs of springs between consecutive particles, joined over short gaps and cut at blocks.
+/// Sorts the springs into runs between consecutive particles, joined over short gaps and cut at blocks.
+///
+/// The order of the list does not matter: springs of one reach come together, whether they were listed by family (as
+/// grids are made) or edge by edge (as meshes are imported). Ends are taken in ascending order; turning a spring around
+/// changes no bit of its force.
 fn pieces(springs: &[Spring]) -> Vec<Piece> {
-    let follows = |last: [u32; 2], next: [u32; 2], step: u32| {
-        last[0].checked_add(step) == Some(next[0]) && last[1].checked_add(step) == Some(next[1])
+    let ends = |index: usize| {
+        let [a, b] = springs[index].ends;
+        [a.min(b), a.max(b)]
     };
+    let mut order: Vec<usize> = (0..springs.len()).collect();
+    // The index last: springs in parallel keep the order of the list.
+    order.sort_unstable_by_key(|&index| {
+        let [low, high] = ends(index);
+        (high - low, low, index)
+    });
     let mut whole: Vec<Piece> = Vec::new();
-    for (index, spring) in springs.iter().enumerate() {
+    for index in order {
+        let next = ends(index);
         if let Some(run) = whole.last_mut() {
             let count = run.springs.len();
             let last = run.ends.map(|end| end + (count - 1) as u32);
-            let gap = (1..=JOIN_GAP + 1).find(|&step| follows(last, spring.ends, step));
-            if let Some(step) = gap.filter(|&step| step == 1 || count >= JOIN_MIN) {
+            let same_reach = last[1] - last[0] == next[1] - next[0];
+            let step = next[0].wrapping_sub(last[0]);
+            if same_reach && (step == 1 || (2..=JOIN_GAP + 1).contains(&step) && count >= JOIN_MIN) {
                 run.springs.extend(std::iter::repeat_n(IDLE, step as usize - 1));
                 run.springs.push(index);
                 continue;
             }
         }
-        whole.push(Piece { block: 0, ends: spring.ends, springs: vec![index] });
+        whole.push(Piece { block: 0, ends: next, springs: vec![index] });
     }
     let mut pieces = Vec::with_capacity(whole.len());
     for run in whole {
-        let low = run.ends[0].min(run.ends[1]);
-        let far = run.ends[0].abs_diff(run.ends[1]) > MAX_REACH;
+        let far = run.ends[1] - run.ends[0] > MAX_REACH;
         let mut done = 0;
         while done < run.springs.len() {
-            let start = low + done as u32;
+            let start = run.ends[0] + done as u32;
             let room = if far { run.springs.len() } else { (BLOCK - start % BLOCK) as usize };
             let count = room.min(run.springs.len() - done);
             pieces.push(Piece {
