@@ -44,7 +44,11 @@ fn every_malformed_input_is_refused_by_name() {
         let message = error.to_string();
         let place = error.place().cloned().unwrap_or_default();
         let named = place.file == path.to_string_lossy();
-        if error.kind() != case.kind || place.field != case.field || !message.contains(&case.fragment) || !named {
+        if error.kind() != case.kind
+            || place.field != case.field
+            || !message.contains(&case.fragment)
+            || !named
+        {
             wrong.push(format!("{}: {} at `{}`: {message}", case.file, error.kind(), place.field));
         }
     }

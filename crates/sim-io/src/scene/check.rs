@@ -139,9 +139,10 @@ fn time(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
     at.positive("frame", time.frame)?;
     let frames = time.duration / time.frame;
     if frames > MAX_FRAMES {
-        return Err(at
-            .field("frame")
-            .refuse(format!("{:?}", time.frame), format!("such that there are at most {MAX_FRAMES} frames")));
+        return Err(at.field("frame").refuse(
+            format!("{:?}", time.frame),
+            format!("such that there are at most {MAX_FRAMES} frames"),
+        ));
     }
     if frames.round() < 1.0 || (frames - frames.round()).abs() > 1e-9 * frames.max(1.0) {
         let requirement = format!("a whole number of frames of {} s, it is {frames}", time.frame);
