@@ -36,6 +36,7 @@
 pub mod elliptic;
 pub mod point;
 pub mod problems;
+pub mod reference;
 pub mod studies;
 
 pub use point::{PointLaw, PointSystem};
