@@ -33,15 +33,22 @@
 //! assert!(report.agrees(1.0, 0.05), "{report}");
 //! ```
 
+pub mod claim;
+pub mod closed_forms;
 pub mod elliptic;
 pub mod point;
 pub mod problems;
 pub mod reference;
 pub mod studies;
 
+pub use claim::{Claim, ClaimRow, Requirement};
+pub use closed_forms::{ClosedForm, Oscillator, closed_form};
 pub use point::{PointLaw, PointSystem};
 pub use problems::{ExactProblem, PROBLEMS, problem};
 pub use studies::amplification::{StepMatrix, amplification_matrix, spectral_radius};
+pub use studies::derivatives::{
+    DenseMatrices, DerivativeReport, InvarianceReport, derivative_study, invariance_study,
+};
 pub use studies::energy::{EnergyReport, energy_study};
 pub use studies::equation_of_motion::{ResidualReport, residual_study};
 pub use studies::failed_step::{FailedStepReport, Poisoned, failed_step_study};
