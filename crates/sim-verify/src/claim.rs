@@ -165,9 +165,8 @@ pub fn compact(x: f64) -> String {
         return format!("{x}");
     }
     let size = x.abs().log10().floor();
-    let trimmed = |text: String| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    let trimmed = |text: String| {
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
     };
     if (-4.0..7.0).contains(&size) {
         trimmed(format!("{x:.*}", (5.0 - size).max(0.0) as usize))

@@ -125,7 +125,7 @@ pub fn is_reversible(form: ClosedForm) -> bool {
 /// # Limitations
 /// `E` is found by extrapolating the closed form in `dt`: good to about 1e-4.
 pub fn error_constant(form: ClosedForm, o: Oscillator, order: u32, t: f64, y0: Vector2<f64>) -> Vector2<f64> {
-    let local = |dt: f64| (form(o, dt) - o.flow(dt)) / dt.powi(order as i32 + 1);
+    let local = |dt: f64| (form(o, dt) - o.flow(dt)) / dt.powf(f64::from(order + 1));
     let dt = 0.02 / o.omega;
     let e = (local(0.25 * dt) * 8.0 - local(0.5 * dt) * 6.0 + local(dt)) / 3.0;
     let e = if order >= 4 { local(2.0 * dt) * 2.0 - local(4.0 * dt) } else { e };

@@ -133,6 +133,11 @@ pub fn case(id: &str) -> Result<&'static Case, ReferenceError> {
     CASES.iter().find(|case| case.id == id).ok_or_else(|| ReferenceError::NoCase { id: id.to_owned() })
 }
 
+/// The cases that none of `covered` names.
+pub fn open_cases(covered: &[&str]) -> Vec<&'static Case> {
+    CASES.iter().filter(|case| !covered.contains(&case.id.as_str())).collect()
+}
+
 fn number_of(value: &Value) -> Option<f64> {
     value.as_f64()
 }
