@@ -2,5 +2,8 @@
 
 use crate::Workload;
 
+pub mod w1;
+pub mod w4;
+
 /// Every workload.
-pub const WORKLOADS: &[Workload] = &[];
+pub const WORKLOADS: &[Workload] = &[w1::WORKLOAD, w4::WORKLOAD];

@@ -1,2 +1,62 @@
-//! placeholder
-fn main() {}
+//! The `sim` command: run, check, list and describe scenes.
+
+mod check;
+mod describe;
+mod failure;
+mod list;
+mod progress;
+mod run;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+use std::process::ExitCode;
+
+const EXIT_CODES: &str = "Exit codes:
+  0  done; every expectation was met
+  1  done; an expectation was not met
+  2  bad input: the command line, the scene or a file it names
+  3  the run failed: diverged, not converged, not settled, or its results could not be written";
+
+/// Simulates flexible parts: ropes, belts, springs, cloth.
+#[derive(Parser)]
+#[command(name = "sim", version, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a scene and write its results.
+    #[command(after_help = EXIT_CODES)]
+    Run(run::RunArguments),
+    /// List the built-in scenes.
+    List(list::ListArguments),
+    /// Check a scene without running it.
+    #[command(after_help = EXIT_CODES)]
+    Check(check::CheckArguments),
+    /// Describe an integration method, or list them all.
+    Describe(describe::DescribeArguments),
+}
+
+fn main() -> ExitCode {
+    let json = std::env::args().any(|argument| argument == "--json");
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and version are no errors.
+        Err(error) if json && error.use_stderr() => {
+            return Failure::usage(error.to_string()).report(true);
+        }
+        Err(error) => error.exit(),
+    };
+    let done = match &cli.command {
+        Command::Run(arguments) => run::execute(arguments),
+        Command::List(arguments) => list::execute(arguments),
+        Command::Check(arguments) => check::execute(arguments),
+        Command::Describe(arguments) => describe::execute(arguments),
+    };
+    match done {
+        Ok(code) => code,
+        Err(failure) => failure.report(json),
+    }
+}

@@ -31,6 +31,11 @@ pub trait Force: Debug + Send + Sync {
     /// What the force depends on besides position.
     fn dependence(&self) -> Dependence;
 
+    /// Whether the force is the same at all times and in all states, so that a system may keep it.
+    fn is_constant(&self) -> bool {
+        false
+    }
+
     /// Adds the force in N to `f`.
     fn add_force(&self, at: Kinematics<'_>, f: &mut [f64]);
 

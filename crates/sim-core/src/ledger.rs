@@ -94,9 +94,11 @@ impl EnergyLedger {
         }
         work.mass_damping +=
             record.damping_impulse().iter().zip(&self.mean_velocity).map(|(j, u)| j * u).sum::<f64>();
+        let impulse: f64 =
+            record.numerical_impulse().iter().zip(&self.mean_velocity).map(|(j, u)| j * u).sum();
         let energy = system.energy(state.t, &state.q, &state.v);
-        let numerical = energy.potential() - self.energy_before.potential() + work.conservative;
-        let residual = energy.kinetic - self.energy_before.kinetic - work.total();
+        let numerical = energy.potential() - self.energy_before.potential() + work.conservative + impulse;
+        let residual = energy.kinetic - self.energy_before.kinetic - work.total() - impulse;
         let turned_over = energy.kinetic.max(self.energy_before.kinetic).max(work.magnitude());
         if turned_over > 0.0 {
             let relative = (residual / turned_over).abs();

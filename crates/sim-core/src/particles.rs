@@ -5,7 +5,8 @@ use crate::force::{Force, ForceError, Kinematics};
 use crate::motion::{Motion, MotionError};
 use crate::summation::compensated_sum;
 use crate::system::{
-    BlockSink, Definiteness, Dependence, ExplicitSystem, ImplicitSystem, StencilBound, System,
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, SplitSystem,
+    StencilBound, System,
 };
 use nalgebra::Matrix3;
 
@@ -62,6 +63,8 @@ pub struct ParticleSystem {
     drives: Vec<(usize, Motion)>,
     forces: Vec<Box<dyn Force>>,
     dependence: Dependence,
+    /// Sum of the constant forces: a step starts from it instead of from zero.
+    constant_force: Vec<f64>,
 }
 
 /// Collects what a [`ParticleSystem`] is made of.
@@ -143,12 +146,19 @@ impl ParticleSystemBuilder {
             force.validate(count)?;
             dependence = dependence.or(force.dependence());
         }
+        let nowhere = vec![0.0; 3 * count];
+        let mut constant_force = nowhere.clone();
+        let at = Kinematics { t: 0.0, q: &nowhere, v: &nowhere, mass: &self.mass };
+        for force in self.forces.iter().filter(|force| force.is_constant()) {
+            force.add_force(at, &mut constant_force);
+        }
         Ok(ParticleSystem {
             mass: self.mass,
             inverse_mass,
             drives: self.drives,
             forces: self.forces,
             dependence,
+            constant_force,
         })
     }
 }
@@ -184,8 +194,8 @@ impl System for ParticleSystem {
     fn force(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
         let at = self.at(t, q, v);
         assert_eq!(f.len(), q.len(), "f has {} values, the system needs {}", f.len(), q.len());
-        f.fill(0.0);
-        for force in &self.forces {
+        f.copy_from_slice(&self.constant_force);
+        for force in self.forces.iter().filter(|force| !force.is_constant()) {
             force.add_force(at, f);
         }
     }
@@ -249,6 +259,10 @@ impl ImplicitSystem for ParticleSystem {
         self.inverse_mass[particle] > 0.0
     }
 
+    fn as_split(&self) -> Option<&dyn SplitSystem> {
+        Some(self)
+    }
+
     fn mass_matrix(&self, sink: &mut dyn BlockSink) {
         for (i, &m) in self.mass.iter().enumerate() {
             sink.add(i, i, &Matrix3::from_diagonal_element(m));
@@ -286,6 +300,54 @@ impl ImplicitSystem for ParticleSystem {
         let at = self.at(t, q, v);
         for force in &self.forces {
             force.damping_stiffness(at, emit);
+        }
+    }
+}
+
+impl ParticleSystem {
+    fn masked(&self, mask: ForceMask) -> impl Iterator<Item = &dyn Force> {
+        self.forces.iter().enumerate().filter(move |(i, _)| mask.contains(*i)).map(|(_, force)| &**force)
+    }
+}
+
+impl SplitSystem for ParticleSystem {
+    fn force_ids(&self) -> Vec<&'static str> {
+        self.forces.iter().map(|force| force.id()).collect()
+    }
+
+    fn part_dependence(&self, mask: ForceMask) -> Dependence {
+        let start = Dependence { time: !self.drives.is_empty(), velocity: false };
+        self.masked(mask).fold(start, |sum, force| sum.or(force.dependence()))
+    }
+
+    fn part_force(&self, mask: ForceMask, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
+        let at = self.at(t, q, v);
+        assert_eq!(f.len(), q.len(), "f has {} values, the system needs {}", f.len(), q.len());
+        f.fill(0.0);
+        for force in self.masked(mask) {
+            force.add_force(at, f);
+        }
+    }
+
+    fn part_damping_matrix(&self, mask: ForceMask, t: f64, q: &[f64], v: &[f64], sink: &mut dyn BlockSink) {
+        let at = self.at(t, q, v);
+        for force in self.masked(mask) {
+            force.damping_matrix(at, sink);
+        }
+    }
+
+    fn part_stiffness_matrix(
+        &self,
+        mask: ForceMask,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        let at = self.at(t, q, v);
+        for force in self.masked(mask) {
+            force.stiffness_matrix(at, definiteness, sink);
         }
     }
 }

@@ -14,7 +14,8 @@ pub struct State {
     pub q: Vec<f64>,
     /// Velocities in m/s, same shape as `q`.
     pub v: Vec<f64>,
-    /// History variables of materials and friction, laid out by the model that owns them.
+    /// History variables of materials and friction, laid out by the model that owns them
+    /// ([`crate::System::internal_count`] values), then what a method carries from step to step (its documentation says what).
     #[serde(default)]
     pub internal: Vec<f64>,
 }

@@ -134,6 +134,7 @@ pub struct StageRecord {
     stages: Vec<Stage>,
     used: usize,
     damping_impulse: Vec<f64>,
+    numerical_impulse: Vec<f64>,
 }
 
 /// One evaluation point.
@@ -154,6 +155,7 @@ impl StageRecord {
     pub fn clear(&mut self) {
         self.used = 0;
         self.damping_impulse.clear();
+        self.numerical_impulse.clear();
     }
 
     /// States the impulse in N·s by which the method itself, not a force of the system, braked each coordinate
@@ -166,6 +168,18 @@ impl StageRecord {
     /// Impulse of the method's own damping; empty when it has none.
     pub fn damping_impulse(&self) -> &[f64] {
         &self.damping_impulse
+    }
+
+    /// States the impulse in N·s by which the step's velocity change differs, by construction and not by an unsolved
+    /// equation, from what the recorded forces give (a method that carries accelerations, or linearizes). Booked as numerical.
+    pub fn set_numerical_impulse(&mut self, impulse: impl IntoIterator<Item = f64>) {
+        self.numerical_impulse.clear();
+        self.numerical_impulse.extend(impulse);
+    }
+
+    /// Impulse without a force; empty when there is none.
+    pub fn numerical_impulse(&self) -> &[f64] {
+        &self.numerical_impulse
     }
 
     /// Adds one evaluation point.

@@ -48,6 +48,11 @@ pub trait System: Sync {
     /// of the *step*. `reaction` is minus the power of all forces on particles that are not free.
     fn power(&self, t: f64, q: &[f64], v: &[f64], velocity: &[f64]) -> Work;
 
+    /// Number of history values the model keeps at the front of [`crate::State::internal`].
+    fn internal_count(&self) -> usize {
+        0
+    }
+
     /// Moves driven particles to their prescribed position and velocity at time `t`; leaves all others alone.
     fn prescribe(&self, _t: f64, _q: &mut [f64], _v: &mut [f64]) {}
 }
@@ -123,6 +128,17 @@ pub trait ImplicitSystem: System {
     /// Whether particle `particle` is an unknown (neither pinned nor prescribed).
     fn is_free(&self, particle: usize) -> bool;
 
+    /// Positions in m of the undeformed shape, all particles; they help solvers to build coarse spaces, and change no result
+    /// beyond the solver's tolerance.
+    fn rest_positions(&self) -> Option<&[f64]> {
+        None
+    }
+
+    /// The model as a sum of forces that can be evaluated apart, when it can.
+    fn as_split(&self) -> Option<&dyn SplitSystem> {
+        None
+    }
+
     /// Mass matrix M in kg.
     fn mass_matrix(&self, sink: &mut dyn BlockSink);
 
@@ -148,6 +164,43 @@ pub trait ImplicitSystem: System {
         q: &[f64],
         v: &[f64],
         emit: &mut dyn FnMut(usize, usize, &Matrix3<f64>),
+    );
+}
+
+/// Which forces of a [`SplitSystem`] to take: bit i stands for force i.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForceMask(pub u64);
+
+impl ForceMask {
+    /// Whether force `index` is taken.
+    pub const fn contains(self, index: usize) -> bool {
+        index < 64 && self.0 >> index & 1 == 1
+    }
+}
+
+/// A system that is a sum of forces, for methods that treat some implicitly and some explicitly. At most 64 forces.
+pub trait SplitSystem: ImplicitSystem {
+    /// Ids of the forces, in order; an id may occur more than once.
+    fn force_ids(&self) -> Vec<&'static str>;
+
+    /// What the masked forces depend on.
+    fn part_dependence(&self, mask: ForceMask) -> Dependence;
+
+    /// [`System::force`] of the masked forces.
+    fn part_force(&self, mask: ForceMask, t: f64, q: &[f64], v: &[f64], f: &mut [f64]);
+
+    /// [`ImplicitSystem::damping_matrix`] of the masked forces.
+    fn part_damping_matrix(&self, mask: ForceMask, t: f64, q: &[f64], v: &[f64], sink: &mut dyn BlockSink);
+
+    /// [`ImplicitSystem::stiffness_matrix`] of the masked forces.
+    fn part_stiffness_matrix(
+        &self,
+        mask: ForceMask,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
     );
 }
 

@@ -17,6 +17,7 @@ mod spectral;
 
 use couplings::{Couplings, CouplingsError};
 use matrices::ScaledMatrices;
+use spectral::NoLimit;
 
 /// `stiffness · dt² K + damping · dt D ⪯ limit · M`, as symmetric matrices over the free particles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,6 +134,14 @@ pub enum StabilityError {
         /// Largest number that is covered.
         limit: usize,
     },
+    /// The eigenvalues of a damped model could not be computed.
+    #[error("the eigenvalue iteration behind the step limit of {method} did not end ({free} free particles)")]
+    Eigenvalues {
+        /// Method id.
+        method: &'static str,
+        /// Free particles of the model.
+        free: usize,
+    },
     /// The method's bound needs the matrices of the model, which were not asked for.
     #[error("{method} has no bound from stencils alone; ask `stable_dt`, which uses the model's matrices")]
     NeedsMatrices {
@@ -220,8 +229,13 @@ pub fn stable_dt<S: ExplicitSystem + ImplicitSystem + ?Sized>(
             if free > EXACT_LIMIT {
                 return Err(StabilityError::NotCovered { method: info.method.id, free, limit: EXACT_LIMIT });
             }
-            let dt = spectral::largest_dt(&matrices, stability_function).map_err(|mode| {
-                StabilityError::NoStableStep { method: info.method.id, re: mode.re, im: mode.im }
+            let dt = spectral::largest_dt(&matrices, stability_function).map_err(|error| match error {
+                NoLimit::Mode(mode) => {
+                    StabilityError::NoStableStep { method: info.method.id, re: mode.re, im: mode.im }
+                }
+                NoLimit::Eigenvalues => {
+                    StabilityError::Eigenvalues { method: info.method.id, free: matrices.free_count() }
+                }
             })?;
             report.dt_bound = dt * ROUNDING;
             report.dt_exact = Some(dt);

@@ -81,7 +81,11 @@ fn set_by(culprit: Option<&(&'static str, usize)>) -> String {
 /// Cuts frames into substeps from the network's own stability bound, evaluated anew for every frame.
 ///
 /// # Limitations
-/// The bound holds while no spring gets shorter, within the frame, than half its rest length or its length at the frame's start.
+/// The bound holds while no spring gets shorter, within the frame, than half its rest length or its length at the frame's start, and
+/// it is a linear one. Motion with strains of some ten per cent, where springs turn over or pass through zero length, can gain energy by
+/// resonance at `safety` 0.9: random undamped networks let go under 50 % strain did, with every method. With a damping ratio of a
+/// per cent or more and `safety` 0.5, `leapfrog` and `runge_kutta4` gained none on any of 2,000 such networks; the first-order methods
+/// and `position_verlet` still did on a few.
 #[derive(Clone, Debug)]
 pub struct Substepping {
     options: SubstepOptions,

@@ -129,6 +129,8 @@ fn a_pendulum_discrete_40_steps() {
     }
 }
 
+type Invariant = Box<dyn Fn(f64, f64) -> f64>;
+
 #[test]
 fn a_discrete_invariants() {
     let case = case("A-discrete-invariants");
@@ -136,7 +138,6 @@ fn a_discrete_invariants() {
     let (omega, h) = (input("omega"), input("h"));
     let w2 = omega * omega;
     let system = oscillator(1.0, w2, 0.0);
-    type Invariant = Box<dyn Fn(f64, f64) -> f64>;
     let cases: [(&str, &str, Invariant); 3] = [
         (
             "I_symplectic_v_first",

@@ -4,10 +4,13 @@
 
 pub mod export;
 pub mod mesh;
+pub mod model;
+pub mod output;
 pub mod report;
 pub mod run;
 pub mod scene;
 
 pub use mesh::{Mesh, MeshError, MeshReport};
-pub use run::result::RunResult;
+pub use model::{Model, build};
+pub use run::{Progress, RunError, RunOptions, RunResult, run};
 pub use scene::{Scene, SceneError};

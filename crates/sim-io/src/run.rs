@@ -1,3 +1,207 @@
 //! Running a scene: frames, substeps, probes and the energy account.
 
+mod error;
+mod frequency;
+mod gauge;
+mod recorder;
+mod reduce;
 pub mod result;
+mod steps;
+
+pub use error::RunError;
+pub use result::RunResult;
+
+use crate::model::{self, Model};
+use crate::scene::document::Scene;
+use crate::scene::error::SceneError;
+use recorder::Recorder;
+use serde::{Deserialize, Serialize};
+use sim_core::{EnergyLedger, ImplicitSystem, LedgerReport, ModelSystem, StageRecord, State};
+use std::ops::ControlFlow;
+use std::time::Instant;
+use steps::StepPlanner;
+pub(crate) use steps::method;
+
+/// How often a run reports its progress, in steps and at every frame.
+const PROGRESS_STEPS: u64 = 256;
+
+/// What a caller may change about a run without changing the scene.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunOptions {
+    /// Length of the run in s instead of the scene's, rounded up to a whole frame. Expectations are judged only when it is the
+    /// scene's own.
+    pub until: Option<f64>,
+    /// Number of threads; by default rayon's choice. The result does not depend on it.
+    pub threads: Option<usize>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Progress {
+    /// Time in s.
+    pub t: f64,
+    /// Time at the start in s.
+    pub start: f64,
+    /// Time at the end in s.
+    pub end: f64,
+    /// Steps so far.
+    pub steps: u64,
+    /// Wall-clock time so far in s.
+    pub wall_s: f64,
+    /// Energy that the method made or lost so far, relative to the largest kinetic energy so far.
+    pub energy_drift: f64,
+}
+
+/// Runs a scene.
+///
+/// `progress` is called now and then; `Break` ends the run early, which is an error that carries what was reached.
+///
+/// # Errors
+/// [`RunError`]. Errors of a run that had begun carry the [`RunResult`] up to the last complete frame.
+pub fn run(
+    scene: &Scene,
+    options: RunOptions,
+    progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+) -> Result<RunResult, RunError> {
+    match options.threads {
+        None => run_here(scene, options, progress),
+        Some(threads) => {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads.max(1))
+                .build()
+                .map_err(|error| RunError::Threads { threads, message: error.to_string() })?;
+            pool.install(|| run_here(scene, options, progress))
+        }
+    }
+}
+
+fn run_here(
+    scene: &Scene,
+    options: RunOptions,
+    progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+) -> Result<RunResult, RunError> {
+    let mut model = model::build(scene)?;
+    let gauges = gauge::gauges(scene, &model)?;
+    let (info, mut stepper) = method(scene)?;
+    let relaxed = model.start(scene)?;
+    let Model { system, mut state, layout, initial_stress, meshes, mut warnings, .. } = model;
+    warnings.extend(meshes.iter().map(|(part, report)| format!("part {part}: {report}")));
+    if let Some(report) = relaxed {
+        warnings.push(format!("settled in {} iterations to {:.1e}", report.iterations, report.residual));
+    }
+
+    let (frame, start) = (scene.time.frame, scene.time.start);
+    let whole = (scene.time.duration / frame).round();
+    let frames = options.until.map_or(whole, |until| ((until - start) / frame - 1e-9).ceil().max(0.0));
+    if frames != whole {
+        warnings.push(format!(
+            "run to {} s instead of {} s: expectations are not judged",
+            start + frames * frame,
+            start + whole * frame
+        ));
+    }
+    let frames = frames as u64;
+
+    let model_system: &dyn ModelSystem = &system;
+    let mut planner = StepPlanner::new(info, scene)?;
+    let mut ledger = EnergyLedger::new(&system, &state);
+    let mut record = StageRecord::default();
+    let mut recorder = Recorder::new(scene, gauges);
+    let first = recorder.frame(0, &system, &layout, &state, ledger.report());
+    let begun = Instant::now();
+    let mut largest_kinetic = ledger.report().current.kinetic;
+    let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, &layout));
+
+    'run: for index in 0..if failure.is_some() { 0 } else { frames } {
+        let t0 = start + index as f64 * frame;
+        let plan = match planner.plan(model_system, &state, frame, &layout) {
+            Ok(plan) => plan,
+            Err(error) => {
+                failure = Some(error);
+                break;
+            }
+        };
+        for step in 0..plan.steps {
+            state.t = t0 + step as f64 * plan.dt;
+            record.clear();
+            match stepper.step_recorded(model_system, &mut state, plan.dt, Some(&mut record)) {
+                Ok(stats) => recorder.count(&stats, plan.dt),
+                Err(source) => {
+                    failure = Some(planner.diagnose(source, recorder.steps(), plan.dt, &layout));
+                    break 'run;
+                }
+            }
+            state.t = t0 + (step + 1) as f64 * plan.dt;
+            ledger.book(&system, |i| system.is_free(i), &state, &record);
+            let account = ledger.report();
+            largest_kinetic = largest_kinetic.max(account.current.kinetic);
+            let made = account.numerical + account.residual;
+            if (recorder.steps().is_multiple_of(PROGRESS_STEPS) || step + 1 == plan.steps)
+                && progress(&Progress {
+                    t: state.t,
+                    start,
+                    end: start + frames as f64 * frame,
+                    steps: recorder.steps(),
+                    wall_s: begun.elapsed().as_secs_f64(),
+                    energy_drift: if largest_kinetic > 0.0 { made / largest_kinetic } else { 0.0 },
+                })
+                .is_break()
+            {
+                failure = Some(steps::Failure::Stopped);
+                break 'run;
+            }
+        }
+        state.t = start + (index + 1) as f64 * frame;
+        if let Err(particle) = recorder.frame(index + 1, &system, &layout, &state, ledger.report()) {
+            failure = Some(planner.overflow(state.t, recorder.steps(), plan.dt, particle, &layout));
+            break;
+        }
+    }
+
+    let wall_s = begun.elapsed().as_secs_f64();
+    warnings.extend(planner.warnings());
+    let result = RunResult {
+        scene: scene.header.name.clone(),
+        title: scene.header.title.clone(),
+        description: scene.header.description.clone(),
+        method: *info.method,
+        dt: recorder.smallest_dt(),
+        frame,
+        steps: recorder.steps(),
+        substeps: planner.most_substeps(),
+        work_done: recorder.work(),
+        wall_s,
+        display: layout.display,
+        frames: Vec::new(),
+        times: Vec::new(),
+        series: Vec::new(),
+        probes: std::collections::BTreeMap::new(),
+        expectations: Vec::new(),
+        energy: LedgerReport::default(),
+        initial_stress,
+        stability: planner.choice(),
+        warnings,
+        state_hash: String::new(),
+        state: State::default(),
+    };
+    recorder.finish(result, scene, failure, frames as f64 == whole)
+}
+
+/// Builds a scene and looks up its probes and its method, without running it.
+///
+/// # Errors
+/// [`SceneError`], the same that [`run`] would give before its first step.
+pub fn check(scene: &Scene) -> Result<Model, SceneError> {
+    let model = model::build(scene)?;
+    gauge::gauges(scene, &model)?;
+    let (info, _) = method(scene)?;
+    StepPlanner::new(info, scene)?;
+    Ok(model)
+}
+
+impl From<SceneError> for RunError {
+    fn from(error: SceneError) -> Self {
+        Self::Scene(error)
+    }
+}

@@ -44,6 +44,10 @@ impl Force for Gravity {
         Dependence::POSITION
     }
 
+    fn is_constant(&self) -> bool {
+        true
+    }
+
     fn add_force(&self, at: Kinematics<'_>, f: &mut [f64]) {
         let [gx, gy, gz] = self.acceleration;
         for (f, &m) in f.chunks_exact_mut(3).zip(at.mass) {

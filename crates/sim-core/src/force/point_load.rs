@@ -85,6 +85,10 @@ impl Force for PointLoads {
         Dependence { time: self.loads.iter().any(|load| !load.curve.is_constant()), velocity: false }
     }
 
+    fn is_constant(&self) -> bool {
+        self.loads.iter().all(|load| load.curve.is_constant())
+    }
+
     fn add_force(&self, at: Kinematics<'_>, f: &mut [f64]) {
         for load in &self.loads {
             let factor = load.curve.at(at.t);

@@ -46,8 +46,8 @@ pub type RopeHinges = Stencils<RopeHinge, 3>;
 ///
 /// # Limitations
 /// No memory of the side a curved rope bends to, hence no torsion; no damping of its own. The step bound holds while no
-/// segment is shorter than 0.9 of its length at the bounded state, |θ - rest angle| is below 90° and θ above half
-/// the rest angle (a state outside that is bounded as far as it is).
+/// segment is shorter than 0.9 of its length at the bounded state, |θ - rest angle| is below 90°, and θ lies between half the
+/// rest angle and 120° (a state outside that is bounded as far as it is).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RopeHinge {
@@ -196,13 +196,14 @@ impl StencilLaw<3> for RopeHinge {
     }
 
     /// With edges scaled by their lengths the Hessian over the stiffness has the norm `1 + sqrt(1 + Δ²)` in the plane of the
-    /// angle and `Δ cot(θ/2)` out of it, with Δ = |θ - rest angle|; the latter is below 2 for θ above half the rest angle.
+    /// angle and the larger of `Δ cot(θ/2)` and `Δ tan(θ/2)` out of it, with Δ = |θ - rest angle|. In the documented region
+    /// the last two stay below the first at Δ = 90°: the one below 2 (θ above half the rest angle), the other below 2.73.
     fn bounds(&self, x: &[Vector3<f64>; 3], emit: &mut dyn FnMut(&[f64; 3], f64)) {
         // A segment of length zero carries no bending; it emits its place with nothing.
         let (lengths, norm) = Turn::new(x).map_or(([f64::INFINITY; 2], 0.0), |turn| {
             let bend = (turn.angle - self.rest_angle).abs();
             let in_plane = 1.0 + bend.max(FRAC_PI_2).hypot(1.0);
-            let out_of_plane = if turn.sin == 0.0 { 2.0 } else { bend * (1.0 + turn.cos) / turn.sin };
+            let out_of_plane = if turn.sin == 0.0 { 2.0 } else { bend * (1.0 + turn.cos.abs()) / turn.sin };
             (turn.length.map(|l| 0.9 * l), in_plane.max(out_of_plane))
         });
         for (weights, length) in SIGNS.iter().zip(lengths) {

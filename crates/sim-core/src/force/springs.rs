@@ -1,5 +1,9 @@
 //! Springs with dashpots.
 
+mod kernel;
+mod layout;
+
+use self::layout::Layout;
 use super::{Force, ForceError, ForceInfo, ForceKind, Kinematics, Units, not_negative, point, sample};
 use crate::energy::{Energy, EnergyTerm, Work, WorkTerm};
 use crate::particles::{ParticleSystem, ParticleSystemBuilder};
@@ -131,6 +135,7 @@ pub struct Springs {
     rest_length: Vec<f64>,
     stiffness: Vec<f64>,
     damping: Vec<f64>,
+    layout: Layout,
 }
 
 impl Springs {
@@ -141,14 +146,15 @@ impl Springs {
 
     /// As [`Springs::new`], in the given role.
     pub fn with_role(role: SpringRole, springs: impl IntoIterator<Item = Spring>) -> Self {
-        let mut result = Self { role, ..Self::default() };
-        for spring in springs {
-            result.ends.push(spring.ends);
-            result.rest_length.push(spring.rest_length);
-            result.stiffness.push(spring.stiffness);
-            result.damping.push(spring.damping);
+        let springs: Vec<Spring> = springs.into_iter().collect();
+        Self {
+            role,
+            ends: springs.iter().map(|spring| spring.ends).collect(),
+            rest_length: springs.iter().map(|spring| spring.rest_length).collect(),
+            stiffness: springs.iter().map(|spring| spring.stiffness).collect(),
+            damping: springs.iter().map(|spring| spring.damping).collect(),
+            layout: Layout::new(&springs),
         }
-        result
     }
 
     /// Number of springs.
@@ -204,18 +210,7 @@ impl Force for Springs {
     }
 
     fn add_force(&self, at: Kinematics<'_>, f: &mut [f64]) {
-        for (index, &[a, b]) in self.ends.iter().enumerate() {
-            let d = point(at.q, b) - point(at.q, a);
-            let l = d.norm();
-            let mut c = tension_over_length(self.stiffness[index], self.rest_length[index], l);
-            if self.damping[index] > 0.0 && l > 0.0 {
-                c += self.damping[index] * (point(at.v, b) - point(at.v, a)).dot(&d) / (l * l);
-            }
-            for k in 0..3 {
-                f[3 * a as usize + k] += c * d[k];
-                f[3 * b as usize + k] -= c * d[k];
-            }
-        }
+        self.layout.add_forces(at.q, at.v, f);
     }
 
     fn add_energy(&self, at: Kinematics<'_>, energy: &mut Energy) {

@@ -41,6 +41,13 @@ impl Bounds {
         (self.high[axis] - self.low[axis]).max(0.0)
     }
 
+    /// Lengths of the axes relative to the longest, so that the camera's distance fits every part.
+    fn aspect(&self) -> Value {
+        let length = |axis: usize| self.range(axis)[1] - self.range(axis)[0];
+        let longest = (0..3).map(length).fold(0.0, f64::max);
+        json!({"x": length(0) / longest, "y": length(1) / longest, "z": length(2) / longest})
+    }
+
     /// The range of an axis with a margin of 5 % of the largest extent.
     fn range(&self, axis: usize) -> [f64; 2] {
         let largest = (0..3).map(|k| self.extent(k)).fold(0.0, f64::max);
@@ -165,8 +172,8 @@ impl Drawing {
                    "backgroundcolor": "#f4f6f8", "showbackground": true, "gridcolor": "#dde3e9"})
         };
         let layout = json!({"margin": {"l": 0, "r": 0, "t": 0, "b": 0}, "font": {"family": "system-ui, sans-serif", "color": "#1d2733"},
-            "scene": {"aspectmode": "data", "xaxis": axis(0), "yaxis": axis(1), "zaxis": axis(2),
-                      "camera": {"eye": {"x": 1.3, "y": -1.75, "z": 0.65}}}});
+            "scene": {"aspectmode": "manual", "aspectratio": bounds.aspect(), "xaxis": axis(0), "yaxis": axis(1), "zaxis": axis(2),
+                      "camera": {"eye": {"x": 0.95, "y": -1.25, "z": 0.45}, "center": {"x": 0, "y": 0, "z": -0.05}}}});
         (traces, json!(data), layout)
     }
 

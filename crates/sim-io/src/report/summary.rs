@@ -100,7 +100,11 @@ fn charts(result: &RunResult) -> Vec<Chart> {
     for unit in units {
         let shown: Vec<&TimeSeries> =
             of_group(SeriesGroup::Probe).filter(|series| series.unit == unit).collect();
-        let title = if let [only] = shown[..] { only.name.clone() } else { format!("Probes in {unit}") };
+        let title = if let [only] = shown[..] {
+            only.name.clone()
+        } else {
+            format!("Probes in {}", if unit == "1" { "pure numbers" } else { unit })
+        };
         charts.push(chart(&title, unit, &shown, &result.times));
     }
     charts
@@ -132,7 +136,9 @@ fn number(value: f64) -> String {
         let text = format!("{value:.decimals$}");
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
     } else {
-        format!("{value:.6e}")
+        let text = format!("{value:.6e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
@@ -150,8 +156,8 @@ mod tests {
             (123456.789, "123456.8"),
             (1200.0, "1200"),
             (1.0 / 3.0, "0.3333333"),
-            (2e-5, "2.000000e-5"),
-            (-3e7, "-3.000000e7"),
+            (2e-5, "2e-5"),
+            (-3e7, "-3e7"),
         ];
         for (value, text) in cases {
             assert_eq!(number(value), text);

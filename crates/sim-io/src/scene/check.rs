@@ -4,10 +4,10 @@ mod parts;
 
 use super::document::{Scene, Substeps};
 use super::error::{SceneError, nearest};
-use super::force::{ForceSpec, History};
+use super::force::ForceSpec;
 use super::probe::{Probe, Reduction, ReductionForm};
 use super::source::Source;
-use super::support::Initial;
+use super::support::{Initial, Shape};
 use std::collections::HashMap;
 use std::fmt::Display;
 
@@ -53,7 +53,7 @@ impl<'a> At<'a> {
     }
 
     fn holds(&self, name: &str, value: f64, good: bool, requirement: &str) -> Result<(), SceneError> {
-        if good { Ok(()) } else { Err(self.field(name).refuse(value, requirement)) }
+        if good { Ok(()) } else { Err(self.field(name).refuse(format!("{value:?}"), requirement)) }
     }
 
     pub fn positive(&self, name: &str, value: f64) -> Result<(), SceneError> {
@@ -117,7 +117,8 @@ pub(crate) fn scene(scene: &Scene) -> Result<(), SceneError> {
     supports(scene, &root)?;
     forces(scene, &root)?;
     probes(scene, &root)?;
-    expectations(scene, &root)
+    expectations(scene, &root)?;
+    crate::run::method(scene).map(|_| ())
 }
 
 fn name(at: &At<'_>, name: &str) -> Result<(), SceneError> {
@@ -138,9 +139,10 @@ fn time(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
     at.positive("frame", time.frame)?;
     let frames = time.duration / time.frame;
     if frames > MAX_FRAMES {
-        return Err(at
-            .field("frame")
-            .refuse(time.frame, format!("such that there are at most {MAX_FRAMES} frames")));
+        return Err(at.field("frame").refuse(
+            format!("{:?}", time.frame),
+            format!("such that there are at most {MAX_FRAMES} frames"),
+        ));
     }
     if frames.round() < 1.0 || (frames - frames.round()).abs() > 1e-9 * frames.max(1.0) {
         let requirement = format!("a whole number of frames of {} s, it is {frames}", time.frame);
@@ -188,6 +190,16 @@ fn supports(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
                 at.field("part").exists(&shape.part, "part", ids.clone())?;
                 at.count("mode", shape.mode as usize, 1, 10_000)?;
                 at.direction("direction", shape.direction)?;
+                if shape.shape == Shape::Hanging {
+                    at.count("mode", shape.mode as usize, 1, 5)?;
+                }
+                let line =
+                    scene.parts.iter().any(|p| p.id() == shape.part && !matches!(p.kind(), "cloth" | "mesh"));
+                if !line && shape.shape != Shape::Uniform {
+                    return Err(at
+                        .field("shape")
+                        .refuse("that", "`uniform` for a cloth or mesh, which has no line"));
+                }
             }
         }
     }
@@ -206,49 +218,36 @@ fn forces(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
             ForceSpec::MassDamping(damping) => at.not_negative("rate", damping.rate)?,
             ForceSpec::PointLoad(load) => {
                 part_of(Some(&load.part))?;
-                history(load.history.as_ref(), &at.field("history"))?;
+                load.curve
+                    .validate()
+                    .map_err(|error| at.field("curve").refuse("table", error.to_string()))?;
             }
             ForceSpec::AirDrag(drag) => {
-                part_of(drag.part.as_ref())?;
                 at.not_negative("linear", drag.linear)?;
                 at.not_negative("quadratic", drag.quadratic)?;
+                if drag.quadratic > 0.0 && drag.bound_speed.is_none() {
+                    return Err(at.field("bound_speed").missing("`quadratic` drag needs it"));
+                }
+                at.not_negative("bound_speed", drag.bound_speed.unwrap_or(0.0))?;
+            }
+            ForceSpec::SegmentDrag(drag) => {
+                part_of(drag.part.as_ref())?;
+                at.not_negative("normal", drag.normal)?;
+                at.not_negative("tangential", drag.tangential)?;
+                at.not_negative("gust_frequency", drag.gust_frequency)?;
+                at.not_negative("bound_speed", drag.bound_speed)?;
             }
             ForceSpec::Wind(wind) => {
                 part_of(wind.part.as_ref())?;
                 at.not_negative("gust_frequency", wind.gust_frequency)?;
-                at.positive("density", wind.density)?;
-                at.not_negative("normal", wind.normal)?;
-                at.not_negative("tangential", wind.tangential)?;
+                at.positive("air_density", wind.air_density)?;
+                at.not_negative("normal_coefficient", wind.normal_coefficient)?;
+                at.not_negative("tangential_coefficient", wind.tangential_coefficient)?;
+                at.not_negative("bound_speed", wind.bound_speed.unwrap_or(0.0))?;
             }
         }
     }
     Ok(())
-}
-
-fn history(history: Option<&History>, at: &At<'_>) -> Result<(), SceneError> {
-    match history {
-        None => Ok(()),
-        Some(History::Ramp(ramp)) if ramp.until <= ramp.from => {
-            Err(at.field("until").refuse(ramp.until, format!("later than from = {}", ramp.from)))
-        }
-        Some(History::Ramp(_)) => Ok(()),
-        Some(History::Sinusoid(sinusoid)) => at.not_negative("frequency", sinusoid.frequency),
-        Some(History::Table(table)) => {
-            if table.times.is_empty() || table.times.len() != table.values.len() {
-                let value = format!("{} values", table.values.len());
-                return Err(at
-                    .field("values")
-                    .refuse(value, format!("as many as times ({}), 1 or more", table.times.len())));
-            }
-            match table.times.windows(2).position(|pair| pair[1] <= pair[0]) {
-                Some(index) => Err(at
-                    .field("times")
-                    .index(index + 1)
-                    .refuse(table.times[index + 1], "later than the time before")),
-                None => Ok(()),
-            }
-        }
-    }
 }
 
 fn probes(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {

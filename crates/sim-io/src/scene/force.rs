@@ -3,6 +3,7 @@
 use super::support::Selection;
 use super::words::kinds;
 use serde::Deserialize;
+use sim_core::TimeCurve;
 
 kinds! {
     /// A force of the scene.
@@ -15,6 +16,8 @@ kinds! {
         "point_load" => PointLoad(PointLoadSpec),
         /// Drag of still air on particles.
         "air_drag" => AirDrag(AirDragSpec),
+        /// Drag on the segments of lines.
+        "segment_drag" => SegmentDrag(SegmentDragSpec),
         /// Wind on the faces of a part.
         "wind" => Wind(WindSpec),
     }
@@ -47,66 +50,47 @@ pub struct PointLoadSpec {
     pub at: Selection,
     /// Force in N on each of them.
     pub force: [f64; 3],
-    /// How it changes with time; absent = constant.
-    pub history: Option<History>,
-}
-
-kinds! {
-    /// A factor over time.
-    History {
-        /// From 0 to 1, straight, between two times; 1 ever after.
-        "ramp" => Ramp(Ramp),
-        /// `sin(2π frequency t + phase)`.
-        "sinusoid" => Sinusoid(Sinusoid),
-        /// Straight between points; constant before the first and after the last.
-        "table" => Table(Table),
-    }
-}
-
-/// A rise from 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ramp {
-    /// Begin in s.
+    /// Factor over time; absent = constant.
     #[serde(default)]
-    pub from: f64,
-    /// End in s, after the begin.
-    pub until: f64,
+    pub curve: TimeCurve,
 }
 
-/// A sine.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sinusoid {
-    /// Hz.
-    pub frequency: f64,
-    /// rad.
-    #[serde(default)]
-    pub phase: f64,
-}
-
-/// Points of a broken line.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Table {
-    /// Strictly increasing times in s.
-    pub times: Vec<f64>,
-    /// One factor per time.
-    pub values: Vec<f64>,
-}
-
-/// Drag on each particle of a part: `-(linear + quadratic |v|) v`.
+/// Drag on every particle: `-(linear + quadratic |v|) v`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AirDragSpec {
-    /// Part; absent = every part.
-    pub part: Option<String>,
     /// N·s/m per particle.
     #[serde(default)]
     pub linear: f64,
     /// N·s²/m² per particle.
     #[serde(default)]
     pub quadratic: f64,
+    /// Speed in m/s up to which automatic substeps cover the quadratic drag; needed when there is any.
+    pub bound_speed: Option<f64>,
+}
+
+/// Drag on the segments of ropes, belts and lines of springs, by the velocity of the air relative to each segment.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SegmentDragSpec {
+    /// Part; absent = every part without faces.
+    pub part: Option<String>,
+    /// Across a segment, ½ · air density · drag coefficient · diameter, in kg/m².
+    pub normal: f64,
+    /// Along a segment, ½ · air density · friction coefficient · circumference, in kg/m².
+    #[serde(default)]
+    pub tangential: f64,
+    /// Velocity of the air in m/s.
+    #[serde(default)]
+    pub velocity: [f64; 3],
+    /// Added velocity `gust · sin(2π gust_frequency t)` in m/s.
+    #[serde(default)]
+    pub gust: [f64; 3],
+    /// Hz.
+    #[serde(default)]
+    pub gust_frequency: f64,
+    /// Relative speed in m/s up to which automatic substeps cover the drag.
+    pub bound_speed: f64,
 }
 
 /// Wind on the faces of a cloth or mesh, by the velocity of the air relative to each face.
@@ -125,13 +109,15 @@ pub struct WindSpec {
     pub gust_frequency: f64,
     /// Density of the air in kg/m³.
     #[serde(default = "air_density")]
-    pub density: f64,
+    pub air_density: f64,
     /// Drag coefficient across a face, dimensionless.
     #[serde(default = "one")]
-    pub normal: f64,
-    /// Drag coefficient along a face, dimensionless.
+    pub normal_coefficient: f64,
+    /// Friction coefficient along a face, dimensionless.
     #[serde(default)]
-    pub tangential: f64,
+    pub tangential_coefficient: f64,
+    /// Relative speed in m/s up to which automatic substeps cover the drag; by default twice the largest speed of the air.
+    pub bound_speed: Option<f64>,
 }
 
 /// Standard gravity, downwards along y; CGPM 1901.

@@ -25,9 +25,19 @@ macro_rules! built_in {
 }
 
 /// Every built-in scene; a test holds that this is the whole folder.
-pub const BUILT_IN: &[BuiltIn] = built_in!(BuiltIn:);
+pub const BUILT_IN: &[BuiltIn] = built_in!(BuiltIn:
+    "coil" => "coil.toml",
+    "coil_surge" => "coil_surge.toml",
+    "falling_sheet" => "falling_sheet.toml",
+    "flag" => "flag.toml",
+    "hanging_rope" => "hanging_rope.toml",
+    "hanging_rope_modes" => "hanging_rope_modes.toml",
+    "rope" => "rope.toml",
+    "string" => "string.toml",
+    "three_links" => "three_links.toml",
+);
 
-pub(crate) const FILES: &[BuiltInFile] = built_in!(BuiltInFile:);
+pub(crate) const FILES: &[BuiltInFile] = built_in!(BuiltInFile: "flag.obj" => "flag.obj");
 
 /// Names in order.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {

@@ -1,0 +1,139 @@
+//! `sim run`.
+
+use crate::failure::{self, Failure};
+use crate::progress::Bar;
+use clap::Args;
+use sim_io::output::{self, Summary};
+use sim_io::{RunOptions, RunResult, Scene};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub struct RunArguments {
+    /// Scene file (TOML, or JSON by its extension), or the name of a built-in scene.
+    scene: String,
+    /// Folder for the results [default: out/SCENE].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+    /// Change a field of the scene, e.g. --set part.rope.segments=40; may be repeated.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    changes: Vec<String>,
+    /// Run to this time in s instead of the scene's duration; expectations are then not judged.
+    #[arg(long, value_name = "T")]
+    until: Option<f64>,
+    /// Integration method, the same as --set method.id=ID.
+    #[arg(long, value_name = "ID")]
+    method: Option<String>,
+    /// Number of threads; results do not depend on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+pub fn execute(arguments: &RunArguments) -> Result<ExitCode, Failure> {
+    if let Some(until) = arguments.until.filter(|until| !until.is_finite()) {
+        return Err(Failure::usage(format!("--until {until}: must be a finite number of seconds")));
+    }
+    if arguments.threads == Some(0) {
+        return Err(Failure::usage("--threads 0: must be at least 1"));
+    }
+    let mut changes = arguments.changes.clone();
+    changes.extend(arguments.method.as_ref().map(|id| format!("method.id={id:?}")));
+    let scene = Scene::load(&arguments.scene, &changes)?;
+    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.header.name));
+    let options = RunOptions { until: arguments.until, threads: arguments.threads };
+    let mut bar = Bar::new(arguments.json);
+    let run = sim_io::run(&scene, options, &mut |progress| {
+        bar.show(progress);
+        ControlFlow::Continue(())
+    });
+    bar.finish();
+    match run {
+        Ok(result) => {
+            let files = output::write(&result, None, scene.output, &folder)?;
+            if arguments.json {
+                let summary = serde_json::to_string(&Summary::new(&result, &files))
+                    .map_err(|error| Failure::usage(error.to_string()))?;
+                println!("{summary}");
+            } else {
+                print(&result, &files);
+            }
+            Ok(ExitCode::from(if result.all_met() { 0 } else { failure::EXPECTATION }))
+        }
+        Err(error) => {
+            let mut files = Vec::new();
+            if let Some(partial) = error.partial() {
+                files = output::write(partial, Some(error.to_string()), scene.output, &folder)?;
+            }
+            let files: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+            if !arguments.json {
+                for file in &files {
+                    eprintln!("written up to the failure: {file}");
+                }
+            }
+            Err(Failure::from(error).with("files", files))
+        }
+    }
+}
+
+fn print(result: &RunResult, files: &[PathBuf]) {
+    let title = if result.title.is_empty() { &result.description } else { &result.title };
+    println!("{}: {title}", result.scene);
+    println!(
+        "{}, {} steps of {:.4e} s or more, up to {} in a frame of {:.4e} s, {:.2} s wall time",
+        result.method.id, result.steps, result.dt, result.substeps, result.frame, result.wall_s
+    );
+    if let Some(choice) = &result.stability
+        && let Some(limit) = choice.limit
+    {
+        let culprit =
+            choice.culprit.as_ref().map(|culprit| format!(", set by {culprit}")).unwrap_or_default();
+        println!("largest step that is surely stable: {limit:.4e} s{culprit}");
+    }
+    let energy = &result.energy;
+    println!(
+        "energy: {:.6e} J at first, {:.6e} J at last, work {:+.6e} J, made by the method {:+.2e} J, largest residual of a step {:.1e}",
+        energy.initial.total(),
+        energy.current.total(),
+        energy.work.not_conservative(),
+        energy.numerical,
+        energy.max_relative_residual
+    );
+    for (name, probe) in &result.probes {
+        println!("  {name} = {} {}", short(probe.value), probe.unit);
+    }
+    for warning in &result.warnings {
+        println!("note: {warning}");
+    }
+    for expectation in &result.expectations {
+        let measured = expectation.measured.map_or("no value".to_owned(), short);
+        println!(
+            "{} {} = {measured}, expected {} ± {:.2e}",
+            if expectation.pass { "  met " } else { "NOT MET" },
+            expectation.probe,
+            short(expectation.expected),
+            expectation.tolerance
+        );
+        if !expectation.pass {
+            println!("         source: {}", expectation.source);
+        }
+    }
+    let others = files.iter().filter(|file| file.extension().is_none_or(|extension| extension != "vtu"));
+    println!("files: {}", others.map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", "));
+    let met = result.expectations.iter().filter(|expectation| expectation.pass).count();
+    println!("result: {met} of {} expectations met, state {}", result.expectations.len(), result.state_hash);
+    if let Some(page) =
+        files.iter().find(|file| file.extension().is_some_and(|extension| extension == "html"))
+    {
+        println!("report: {}", page.display());
+    }
+}
+
+/// Nine digits, in whichever notation is shorter to read.
+fn short(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || (1e-3..1e7).contains(&size) { format!("{value:.9}") } else { format!("{value:.8e}") }
+}

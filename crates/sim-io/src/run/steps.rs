@@ -1,0 +1,269 @@
+//! Which method, and how many steps a frame gets.
+
+use super::error::RunError;
+use super::result::{RunResult, StepChoice};
+use crate::model::Layout;
+use crate::scene::check::{At, MAX_SUBSTEPS};
+use crate::scene::document::{Scene, Substeps};
+use crate::scene::error::{SceneError, nearest};
+use sim_core::{ModelSystem, State, StepError};
+use sim_integrate::steppers::StepperInfo;
+use sim_integrate::{
+    BoxedStepper, OptionsError, STEPPERS, StabilityError, StabilityReport, SubstepError, SubstepOptions,
+    Substepping, stable_dt, stepper_info,
+};
+
+/// Ids that the schema keeps for methods to come.
+const FORESEEN: &[&str] = &[
+    "implicit_euler",
+    "implicit_midpoint",
+    "theta_mixed",
+    "trapezoidal",
+    "imex",
+    "tr_bdf2",
+    "generalized_alpha",
+    "newmark",
+    "central_difference",
+    "xpbd",
+];
+
+/// The registry entry and the stepper of a scene.
+///
+/// # Errors
+/// [`SceneError`] naming the id or the option.
+pub(crate) fn method(scene: &Scene) -> Result<(&'static StepperInfo, BoxedStepper), SceneError> {
+    let at = At::root(&scene.source).field("method");
+    let id = scene.method.id.as_str();
+    let Ok(info) = stepper_info(id) else {
+        if FORESEEN.contains(&id) {
+            return Err(SceneError::NotSupported {
+                place: at.field("id").place(),
+                value: id.to_owned(),
+                note: "`sim describe` lists the methods of this version",
+            });
+        }
+        let known = STEPPERS.iter().map(|info| info.method.id);
+        return Err(SceneError::UnknownWord {
+            place: at.field("id").place(),
+            value: id.to_owned(),
+            suggestion: nearest(id, known.clone()),
+            known: known.collect::<Vec<_>>().join(", "),
+        });
+    };
+    let at = at.field("options");
+    let options = serde_json::to_value(&scene.method.options)
+        .map_err(|error| SceneError::Type { place: at.place(), message: error.to_string() })?;
+    let stepper = (info.build)(&options).map_err(|error| option_error(&error, info, &at))?;
+    Ok((info, stepper))
+}
+
+fn option_error(error: &OptionsError, info: &StepperInfo, at: &At<'_>) -> SceneError {
+    let defaults = (info.defaults)();
+    let known: Vec<&str> =
+        defaults.as_object().map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default();
+    let unknown = |field: &str| SceneError::UnknownField {
+        place: at.field(field).place(),
+        suggestion: nearest(field, known.iter().copied()),
+        known: if known.is_empty() { format!("{} has no options", info.method.id) } else { known.join(", ") },
+    };
+    match error {
+        OptionsError::NoOptions { field, .. } => unknown(field),
+        OptionsError::Value { field, value, requirement, .. } => at.field(field).refuse(value, *requirement),
+        OptionsError::Parse { source, .. } => {
+            let message = source.to_string();
+            match message.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next()) {
+                Some(field) => unknown(field),
+                None => SceneError::Type { place: at.place(), message },
+            }
+        }
+        other => SceneError::Model { place: at.place(), message: other.to_string() },
+    }
+}
+
+/// Steps of one frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FramePlan {
+    pub steps: u64,
+    pub dt: f64,
+}
+
+/// A failure on the way, before the partial result is there to go with it.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Step { step: u64, source: StepError, diagnosis: String },
+    Overflow { t: f64, step: u64, dt: f64, particle: usize, diagnosis: String },
+    Stability(StabilityError),
+    Substeps(SubstepError),
+    Stopped,
+}
+
+impl Failure {
+    pub fn with(self, partial: Box<RunResult>) -> RunError {
+        match self {
+            Self::Step { step, source, diagnosis } => RunError::Step { step, source, diagnosis, partial },
+            Self::Overflow { t, step, dt, particle, diagnosis } => {
+                RunError::Overflow { t, step, dt, particle, diagnosis, partial }
+            }
+            Self::Stability(source) => RunError::Stability { source, partial },
+            Self::Substeps(source) => RunError::Substeps { source, partial },
+            Self::Stopped => RunError::Stopped { partial },
+        }
+    }
+}
+
+fn owner(layout: &Layout, particle: usize) -> String {
+    let owner = layout.particle_owner(particle);
+    owner.map(|(part, local)| format!("; that is particle {local} of part {}", part.id)).unwrap_or_default()
+}
+
+/// Chooses the steps of every frame and remembers why.
+pub(crate) struct StepPlanner {
+    info: &'static StepperInfo,
+    substepping: Substepping,
+    fixed: Option<u32>,
+    safety: f64,
+    limit: Option<f64>,
+    culprit: Option<String>,
+    most: u64,
+    above: Option<(f64, f64)>,
+}
+
+impl StepPlanner {
+    pub fn new(info: &'static StepperInfo, scene: &Scene) -> Result<Self, SceneError> {
+        let at = At::root(&scene.source).field("method");
+        let options = SubstepOptions { safety: scene.method.safety, max_substeps: u64::from(MAX_SUBSTEPS) };
+        let substepping = Substepping::new(info, options).map_err(|error| option_error(&error, info, &at))?;
+        let fixed = match scene.method.substeps {
+            Substeps::Auto => None,
+            Substeps::Fixed(count) => Some(count),
+        };
+        Ok(Self {
+            info,
+            substepping,
+            fixed,
+            safety: scene.method.safety,
+            limit: None,
+            culprit: None,
+            most: 0,
+            above: None,
+        })
+    }
+
+    /// Cuts the frame that starts at `state`. A fixed number of substeps is kept whatever the limit is; the limit is noted.
+    pub fn plan(
+        &mut self,
+        system: &dyn ModelSystem,
+        state: &State,
+        frame: f64,
+        layout: &Layout,
+    ) -> Result<FramePlan, Failure> {
+        let planned = match self.substepping.plan(system, state, frame) {
+            Err(SubstepError::Stability(StabilityError::NeedsMatrices { .. })) => {
+                self.from_matrices(system, state, frame)
+            }
+            Err(error) => Err(Failure::Substeps(error)),
+            Ok(plan) => Ok((plan.substeps, plan.stability)),
+        };
+        let steps = match (self.fixed, planned) {
+            (Some(fixed), Ok((_, report))) => {
+                let dt = frame / f64::from(fixed);
+                if dt > report.dt_bound && self.above.is_none() {
+                    self.above = Some((dt, report.dt_bound));
+                }
+                self.note(&report, layout);
+                u64::from(fixed)
+            }
+            // No limit is known: the scene has said how many steps it wants.
+            (Some(fixed), Err(_)) => u64::from(fixed),
+            (None, Ok((steps, report))) => {
+                self.note(&report, layout);
+                steps
+            }
+            (None, Err(failure)) => return Err(failure),
+        };
+        self.most = self.most.max(steps);
+        Ok(FramePlan { steps, dt: frame / steps as f64 })
+    }
+
+    fn from_matrices(
+        &self,
+        system: &dyn ModelSystem,
+        state: &State,
+        frame: f64,
+    ) -> Result<(u64, StabilityReport), Failure> {
+        let report = stable_dt(system, state, self.info).map_err(Failure::Stability)?;
+        let steps = (frame / (self.safety * report.dt_bound)).ceil().max(1.0);
+        if steps > f64::from(MAX_SUBSTEPS) {
+            return Err(Failure::Substeps(SubstepError::TooMany {
+                frame,
+                substeps: steps,
+                dt: self.safety * report.dt_bound,
+                limit: u64::from(MAX_SUBSTEPS),
+                culprit: report.culprit,
+            }));
+        }
+        Ok((steps as u64, report))
+    }
+
+    fn note(&mut self, report: &StabilityReport, layout: &Layout) {
+        if report.dt_bound.is_finite() && self.limit.is_none_or(|limit| report.dt_bound < limit) {
+            self.limit = Some(report.dt_bound);
+            self.culprit = report.culprit.map(|(force, index)| match layout.spring_owner(index) {
+                Some((part, local)) if force == "spring" => format!("spring {local} of part {}", part.id),
+                _ => format!("{force} {index}"),
+            });
+        }
+    }
+
+    /// Says what probably went wrong, with the numbers known here.
+    pub fn diagnose(&self, source: StepError, step: u64, dt: f64, layout: &Layout) -> Failure {
+        let mut diagnosis = self.likely_cause(dt);
+        if let StepError::Diverged { particle, .. } = source {
+            diagnosis.push_str(&owner(layout, particle));
+        }
+        Failure::Step { step, source, diagnosis }
+    }
+
+    /// Numbers beyond single precision.
+    pub fn overflow(&self, t: f64, step: u64, dt: f64, particle: usize, layout: &Layout) -> Failure {
+        let diagnosis = self.likely_cause(dt) + &owner(layout, particle);
+        Failure::Overflow { t, step, dt, particle, diagnosis }
+    }
+
+    fn likely_cause(&self, dt: f64) -> String {
+        match (self.limit, &self.culprit) {
+            (Some(limit), culprit) if dt > limit => format!(
+                "; dt above limit: {dt:.4e} s > {limit:.4e} s{}",
+                culprit.as_ref().map(|culprit| format!(", set by {culprit}")).unwrap_or_default()
+            ),
+            (Some(limit), _) => {
+                format!("; dt {dt:.4e} s is within the linear limit {limit:.4e} s: try a smaller `safety`")
+            }
+            (None, _) => "; no step limit is known for this method and model".to_owned(),
+        }
+    }
+
+    pub fn most_substeps(&self) -> u64 {
+        self.most
+    }
+
+    pub fn warnings(&self) -> Option<String> {
+        let (dt, limit) = self.above?;
+        Some(format!(
+            "dt above limit: {dt:.4e} s > {limit:.4e} s{}",
+            match &self.culprit {
+                Some(culprit) => format!(", set by {culprit}"),
+                None => String::new(),
+            }
+        ))
+    }
+
+    pub fn choice(&self) -> Option<StepChoice> {
+        (self.limit.is_some() || self.fixed.is_some()).then(|| StepChoice {
+            limit: self.limit,
+            safety: self.safety,
+            fixed: self.fixed.is_some(),
+            culprit: self.culprit.clone(),
+        })
+    }
+}
