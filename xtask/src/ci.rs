@@ -66,6 +66,9 @@ pub fn run(root: &Path) -> Vec<String> {
         let file = format!("docs/scenes/{scene}");
         step(&format!("scene {scene}"), Command::new(&sim).args(["run", &file, "--json", "--out"]).arg(&out));
     }
+    println!("--- verify");
+    let verify = crate::verify::VerifyOptions { check: true, ..Default::default() };
+    failures.extend(crate::verify::run(root, &verify));
     println!("--- tidy");
     failures.extend(crate::tidy::check(root));
     failures

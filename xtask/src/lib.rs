@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod ci;
 pub mod tidy;
+pub mod verify;
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy|ci|bench`: the repository's own checks and measurements.
+//! `cargo xtask tidy|ci|verify|bench`: the repository's own checks and measurements.
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -21,6 +21,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Judge every claim by theory and reference cases: table, JSON, page and docs/verification.md
+    Verify(xtask::verify::VerifyOptions),
     /// Everything CI checks besides the tests: format, clippy, tidy, docs, every example and scene
     Ci,
 }
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
     let failures = match Arguments::parse().task {
         Task::Tidy => xtask::tidy::check(&xtask::root()),
         Task::Bench { arguments } => xtask::bench::run(&xtask::root(), &arguments),
+        Task::Verify(options) => xtask::verify::run(&xtask::root(), &options),
         Task::Ci => xtask::ci::run(&xtask::root()),
     };
     for failure in &failures {

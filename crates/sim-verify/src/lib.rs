@@ -33,14 +33,28 @@
 //! assert!(report.agrees(1.0, 0.05), "{report}");
 //! ```
 
+pub mod claim;
+pub mod closed_forms;
 pub mod elliptic;
+pub mod judge;
+pub mod linearized;
+pub mod mutants;
 pub mod point;
 pub mod problems;
+pub mod reference;
+pub mod strategies;
 pub mod studies;
 
+pub use claim::{Claim, ClaimRow, Requirement};
+pub use closed_forms::{ClosedForm, Oscillator, closed_form};
+pub use judge::{Findings, STEPPER_STUDIES, StepperStudy, Subject, judge_stepper};
+pub use linearized::Linearized;
 pub use point::{PointLaw, PointSystem};
 pub use problems::{ExactProblem, PROBLEMS, problem};
 pub use studies::amplification::{StepMatrix, amplification_matrix, spectral_radius};
+pub use studies::derivatives::{
+    DenseMatrices, DerivativeReport, InvarianceReport, derivative_study, invariance_study,
+};
 pub use studies::energy::{EnergyReport, energy_study};
 pub use studies::equation_of_motion::{ResidualReport, residual_study};
 pub use studies::failed_step::{FailedStepReport, Poisoned, failed_step_study};

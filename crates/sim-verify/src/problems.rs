@@ -33,6 +33,7 @@ pub mod damped_oscillator;
 pub mod driven_support;
 pub mod duffing;
 pub mod falling_with_drag;
+pub mod forced_oscillator;
 pub mod harmonic_oscillator;
 pub mod kepler;
 pub mod pendulum;
@@ -42,6 +43,7 @@ pub static PROBLEMS: &[&dyn ExactProblem] = &[
     &harmonic_oscillator::STANDARD,
     &damped_oscillator::STANDARD,
     &driven_support::STANDARD,
+    &forced_oscillator::STANDARD,
     &chain_modes::STANDARD,
     &pendulum::STANDARD,
     &kepler::STANDARD,

@@ -3,6 +3,7 @@
 use sim_core::{SimulateError, SimulateOptions, State, Stepper, System, simulate};
 
 pub mod amplification;
+pub mod derivatives;
 pub mod energy;
 pub mod equation_of_motion;
 pub mod failed_step;

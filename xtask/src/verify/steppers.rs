@@ -1,0 +1,139 @@
+//! Methods of sim-integrate: every entry of the registry through every study, with pictures.
+
+use super::catalogue::{Job, Outcome, Scope};
+use super::charts::{Axis, Chart, Series};
+use serde_json::Value;
+use sim_core::{SimulateOptions, State, StepStats, simulate};
+use sim_integrate::STEPPERS;
+use sim_verify::judge::linear::stability_border;
+use sim_verify::judge::{AnyStepper, Subject, judge_stepper};
+use sim_verify::{Claim, problem};
+use std::ops::ControlFlow;
+
+/// A method of the registry with its default options.
+///
+/// # Panics
+/// When the registry does not accept its own id.
+pub(super) fn make(id: &str) -> AnyStepper {
+    match sim_integrate::stepper(id, &Value::Null) {
+        Ok(stepper) => stepper,
+        Err(error) => panic!("the registry refuses its own {id}: {error}"),
+    }
+}
+
+pub(super) fn jobs(_: &Scope) -> Vec<Job> {
+    let mut jobs: Vec<Job> = STEPPERS
+        .iter()
+        .map(|info| {
+            Job::new(info.method.id, |_| {
+                let make = || make(info.method.id);
+                let findings = judge_stepper(&Subject::new(info.method, &make));
+                let orders = findings
+                    .orders
+                    .into_iter()
+                    .map(|(problem, order, report)| (info.method.id.to_owned(), problem, order, report))
+                    .collect();
+                Outcome { claims: findings.claims, orders, ..Outcome::default() }
+            })
+        })
+        .collect();
+    jobs.push(Job::new("registry", |_| registry()));
+    jobs.push(Job::new("charts/stability", |_| stability_charts()));
+    jobs.push(Job::new("charts/work", |_| work_chart("pendulum")));
+    jobs
+}
+
+fn registry() -> Outcome {
+    let mut complaints = Vec::new();
+    for info in STEPPERS {
+        let id = info.method.id;
+        if STEPPERS.iter().filter(|other| other.method.id == id).count() != 1 {
+            complaints.push(format!("{id} is listed twice"));
+        }
+        if info.method.reference.is_empty() || info.method.limitations.is_empty() {
+            complaints.push(format!("{id} names no source or no limitation"));
+        }
+        if sim_integrate::stepper(id, &(info.defaults)()).is_err() {
+            complaints.push(format!("{id} refuses its own defaults"));
+        }
+    }
+    vec![Claim::no_complaint(
+        "registry",
+        "ids are unique, entries complete, defaults accepted",
+        complaints,
+        "",
+    )]
+    .into()
+}
+
+/// Borders of stability in the plane of z = dt μ, as measured.
+fn stability_charts() -> Outcome {
+    let mut charts = Vec::new();
+    for (implicit, title, top) in [
+        (false, "Stability of explicit methods", 4.0),
+        (true, "Stability of implicit methods (drawn up to |z| = 10)", 10.0),
+    ] {
+        let series: Vec<Series> = STEPPERS
+            .iter()
+            .filter(|info| info.method.implicit == implicit)
+            .map(|info| {
+                let make = || make(info.method.id);
+                let border = stability_border(&Subject::new(info.method, &make), 24, top);
+                let mirrored = border.iter().rev().map(|&(x, y)| (x, -y));
+                let points: Vec<(f64, f64)> = border.iter().copied().chain(mirrored).collect();
+                Series::new(info.method.id, points)
+            })
+            .collect();
+        if !series.is_empty() {
+            charts.push(Chart {
+                title: title.into(),
+                note: "z = dt μ with μ = ω(-ζ ± i√(1-ζ²)), the eigenvalues of the damped oscillator: first |z| at which the \
+                       measured step grows, by angle."
+                    .into(),
+                x: Axis::linear("Re z"),
+                y: Axis::linear("Im z"),
+                equal: true,
+                series,
+            });
+        }
+    }
+    Outcome { charts, ..Outcome::default() }
+}
+
+/// Error at the end against force evaluations.
+fn work_chart(id: &str) -> Outcome {
+    let Some(problem) = problem(id) else { return Outcome::default() };
+    let (scale, rate_scale) = problem.scales();
+    let series = STEPPERS
+        .iter()
+        .map(|info| {
+            let points = [40_u64, 80, 160, 320, 640, 1280, 2560, 5120].into_iter().filter_map(|steps| {
+                let (system, mut state) = problem.build();
+                let mut work = 0_u64;
+                let mut count = |_: &_, _: &State, stats: &StepStats| {
+                    work += u64::from(stats.force_evaluations.max(stats.newton_iterations));
+                    ControlFlow::Continue(())
+                };
+                let options = SimulateOptions { dt: problem.t_end() / steps as f64, steps };
+                simulate(&*system, &mut *make(info.method.id), &mut state, options, &mut [&mut count])
+                    .ok()?;
+                let exact = problem.exact(problem.t_end());
+                let distance = |a: &[f64], b: &[f64], scale: f64| {
+                    a.iter().zip(b).map(|(a, b)| (a - b).abs() / scale).fold(0.0, f64::max)
+                };
+                let error = distance(&state.q, &exact.q, scale).max(distance(&state.v, &exact.v, rate_scale));
+                Some((work as f64, error))
+            });
+            Series::new(info.method.id, points)
+        })
+        .collect();
+    let chart = Chart {
+        title: format!("Work and precision on {id}"),
+        note: "Relative error at the end of the interval against force evaluations: further down and to the left is better.".into(),
+        x: Axis::log("force evaluations"),
+        y: Axis::log("relative error"),
+        equal: false,
+        series,
+    };
+    Outcome { charts: vec![chart], ..Outcome::default() }
+}
