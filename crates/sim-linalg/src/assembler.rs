@@ -1,0 +1,432 @@
+//! From a stream of block contributions to a matrix: recorded once, refilled without search.
+//!
+//! A system hands out its blocks in the same order at every step. The first pass records the (row, col) sequence; from
+//! it come the pattern and one slot per contribution. Later passes walk the slots with a counter.
+//!
+//! **Convention**: each off-diagonal pair of particles is emitted once, as (row, col) or (col, row) in any order; the
+//! mirrored block is its transpose and is never emitted. Diagonal blocks must be symmetric.
+
+use std::sync::Arc;
+
+use nalgebra::Matrix3;
+
+use crate::block3::Block;
+use crate::matrix::BlockSymmetric;
+use crate::pattern::{BlockPattern, PatternError};
+
+/// Why an assembly pass failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssemblyError {
+    /// A later pass emitted another block than the recorded pass did at the same place of the sequence.
+    #[error(
+        "contribution {index} is ({row}, {col}) but ({recorded_row}, {recorded_col}) was recorded there; \
+         the sequence of blocks must not change between passes"
+    )]
+    SequenceChanged {
+        /// Place in the sequence.
+        index: usize,
+        /// Row now.
+        row: usize,
+        /// Column now.
+        col: usize,
+        /// Row recorded.
+        recorded_row: usize,
+        /// Column recorded.
+        recorded_col: usize,
+    },
+    /// A later pass emitted fewer or more blocks than were recorded.
+    #[error("{count} contributions where {recorded} were recorded")]
+    CountChanged {
+        /// Contributions now.
+        count: usize,
+        /// Contributions recorded.
+        recorded: usize,
+    },
+    /// A recorded contribution names a particle that does not exist.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+const SKIPPED: u32 = u32::MAX;
+const TRANSPOSED: u32 = 1 << 31;
+
+/// Records the sequence of contributions of the first pass.
+#[derive(Debug, Clone)]
+pub struct BlockRecorder {
+    unknown: Vec<u32>,
+    unknowns: usize,
+    keys: Vec<[u32; 2]>,
+}
+
+impl BlockRecorder {
+    /// Starts a recording for particles of which `is_free[i]` says whether particle i is an unknown. Pinned particles get
+    /// no block row; contributions that touch them are dropped.
+    ///
+    /// # Panics
+    /// If there are more particles than 32-bit indices can count.
+    pub fn new(is_free: &[bool]) -> Self {
+        let fits = is_free.len() < (u32::MAX / 3) as usize;
+        assert!(fits, "{} particles do not fit 32-bit indices", is_free.len());
+        let mut unknowns = 0;
+        let unknown = is_free
+            .iter()
+            .map(|&free| {
+                let index = if free { unknowns as u32 } else { SKIPPED };
+                unknowns += usize::from(free);
+                index
+            })
+            .collect();
+        Self { unknown, unknowns, keys: Vec::new() }
+    }
+
+    /// Records one contribution to block (`row`, `col`), both particle indices.
+    #[inline]
+    pub fn add(&mut self, row: usize, col: usize) {
+        // An index beyond 32 bits is beyond the particle count too; saturating keeps it so for the check in `finish`.
+        let narrow = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
+        self.keys.push([narrow(row), narrow(col)]);
+    }
+
+    /// Records what [`BlockRefill::add_edge`] adds for the pair (`a`, `b`).
+    #[inline]
+    pub fn add_edge(&mut self, a: usize, b: usize) {
+        self.add(a, a);
+        self.add(b, b);
+        self.add(a, b);
+    }
+
+    /// Builds the pattern and the slot of every recorded contribution.
+    ///
+    /// # Errors
+    /// A contribution that names a particle beyond the last one.
+    pub fn finish(self) -> Result<BlockAssembler, AssemblyError> {
+        let Self { unknown, unknowns, keys } = self;
+        let particles = unknown.len();
+        if keys.len() >= TRANSPOSED as usize {
+            return Err(PatternError::TooLarge { what: "contributions", count: keys.len() }.into());
+        }
+        let mut edges = Vec::with_capacity(keys.len());
+        for &[row, col] in &keys {
+            if row.max(col) as usize >= particles {
+                let (row, col) = (row as usize, col as usize);
+                return Err(PatternError::OutOfRange { row, col, block_rows: particles }.into());
+            }
+            let (i, j) = (unknown[row as usize], unknown[col as usize]);
+            if i != SKIPPED && j != SKIPPED && i != j {
+                edges.push([i, j]);
+            }
+        }
+        let pattern = BlockPattern::from_edges(unknowns, &edges)?;
+        drop(edges);
+        let slots = keys
+            .iter()
+            .map(|&[row, col]| {
+                let (i, j) = (unknown[row as usize], unknown[col as usize]);
+                if i == SKIPPED || j == SKIPPED {
+                    return SKIPPED;
+                }
+                if i == j {
+                    return i;
+                }
+                // Every recorded pair is an edge of the pattern, so the search finds it.
+                let position = pattern.position(i.min(j) as usize, i.max(j) as usize).unwrap_or_default();
+                (position + unknowns) as u32 | if i > j { TRANSPOSED } else { 0 }
+            })
+            .collect();
+        Ok(BlockAssembler { unknown, pattern: Arc::new(pattern), keys, slots })
+    }
+}
+
+/// A pattern and the slot of every contribution of a fixed sequence.
+#[derive(Debug, Clone)]
+pub struct BlockAssembler {
+    unknown: Vec<u32>,
+    pattern: Arc<BlockPattern>,
+    keys: Vec<[u32; 2]>,
+    slots: Vec<u32>,
+}
+
+impl BlockAssembler {
+    /// The pattern over the free particles.
+    pub fn pattern(&self) -> &Arc<BlockPattern> {
+        &self.pattern
+    }
+
+    /// The block row of a particle; `None` if it is pinned.
+    ///
+    /// # Panics
+    /// If there is no such particle.
+    pub fn unknown_of(&self, particle: usize) -> Option<usize> {
+        let index = self.unknown[particle];
+        (index != SKIPPED).then_some(index as usize)
+    }
+
+    /// Number of particles, free and pinned.
+    pub fn particle_count(&self) -> usize {
+        self.unknown.len()
+    }
+
+    /// Number of contributions in the sequence.
+    pub fn contribution_count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Copies the 3-vectors of the free particles out of a vector over all particles.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn gather(&self, particles: &[f64], unknowns: &mut [f64]) {
+        self.check_lengths(particles.len(), unknowns.len());
+        for (source, &i) in particles.chunks_exact(3).zip(&self.unknown) {
+            if i != SKIPPED {
+                unknowns[3 * i as usize..][..3].copy_from_slice(source);
+            }
+        }
+    }
+
+    /// Writes the 3-vectors of the unknowns into a vector over all particles; pinned particles keep their values.
+    ///
+    /// # Panics
+    /// If a slice has the wrong length.
+    pub fn scatter(&self, unknowns: &[f64], particles: &mut [f64]) {
+        self.check_lengths(particles.len(), unknowns.len());
+        for (target, &i) in particles.chunks_exact_mut(3).zip(&self.unknown) {
+            if i != SKIPPED {
+                target.copy_from_slice(&unknowns[3 * i as usize..][..3]);
+            }
+        }
+    }
+
+    fn check_lengths(&self, particles: usize, unknowns: usize) {
+        let (p, u) = (3 * self.unknown.len(), self.pattern.dim());
+        assert_eq!(particles, p, "a particle vector of {particles} entries where {p} are needed");
+        assert_eq!(unknowns, u, "a vector of unknowns of {unknowns} entries where {u} are needed");
+    }
+
+    /// Sets `matrix` to zero and starts a pass that fills it again.
+    ///
+    /// # Panics
+    /// If `matrix` was made on a pattern of another size.
+    pub fn refill<'a>(&'a self, matrix: &'a mut BlockSymmetric) -> BlockRefill<'a> {
+        let same = Arc::ptr_eq(&self.pattern, matrix.pattern()) || self.pattern == *matrix.pattern();
+        assert!(
+            same,
+            "a matrix of {} block rows and {} upper blocks does not have the recorded pattern ({} and {})",
+            matrix.block_rows(),
+            matrix.upper().len(),
+            self.pattern.block_rows(),
+            self.pattern.upper_len()
+        );
+        matrix.fill_zero();
+        BlockRefill {
+            keys: &self.keys,
+            slots: &self.slots,
+            unknowns: self.pattern.block_rows(),
+            diagonal: &mut matrix.diagonal,
+            upper: &mut matrix.upper,
+            next: 0,
+            error: None,
+        }
+    }
+}
+
+/// A pass that refills a matrix; contributions must come in the recorded order.
+#[derive(Debug)]
+pub struct BlockRefill<'a> {
+    keys: &'a [[u32; 2]],
+    slots: &'a [u32],
+    unknowns: usize,
+    diagonal: &'a mut [Block],
+    upper: &'a mut [Block],
+    next: usize,
+    error: Option<AssemblyError>,
+}
+
+impl BlockRefill<'_> {
+    /// Adds `block` to block (`row`, `col`), both particle indices.
+    #[inline]
+    pub fn add(&mut self, row: usize, col: usize, block: &Matrix3<f64>) {
+        self.add_scaled(row, col, 1.0, block);
+    }
+
+    /// Adds `scale * block` to block (`row`, `col`), both particle indices.
+    #[inline]
+    pub fn add_scaled(&mut self, row: usize, col: usize, scale: f64, block: &Matrix3<f64>) {
+        if let Some(slot) = self.next_slot(row, col) {
+            self.write(slot, scale, block);
+        }
+    }
+
+    /// Adds a two-particle stencil: `scale * block` to (a, a) and (b, b), and `-scale * block` to (a, b). The block of a
+    /// force between two particles has this form; one call replaces three.
+    #[inline]
+    pub fn add_edge(&mut self, a: usize, b: usize, scale: f64, block: &Matrix3<f64>) {
+        for (row, col, scale) in [(a, a, scale), (b, b, scale), (a, b, -scale)] {
+            self.add_scaled(row, col, scale, block);
+        }
+    }
+
+    #[inline]
+    fn next_slot(&mut self, row: usize, col: usize) -> Option<u32> {
+        let index = self.next;
+        self.next += 1;
+        match self.keys.get(index) {
+            Some(key) if key[0] as usize == row && key[1] as usize == col => Some(self.slots[index]),
+            Some(&key) => {
+                self.note_change(index, row, col, key);
+                None
+            }
+            None => None,
+        }
+    }
+
+    #[cold]
+    fn note_change(&mut self, index: usize, row: usize, col: usize, key: [u32; 2]) {
+        let (recorded_row, recorded_col) = (key[0] as usize, key[1] as usize);
+        self.error.get_or_insert(AssemblyError::SequenceChanged {
+            index,
+            row,
+            col,
+            recorded_row,
+            recorded_col,
+        });
+    }
+
+    #[inline]
+    fn write(&mut self, slot: u32, scale: f64, block: &Matrix3<f64>) {
+        if slot == SKIPPED {
+            return;
+        }
+        let index = (slot & !TRANSPOSED) as usize;
+        let target = match index.checked_sub(self.unknowns) {
+            None => &mut self.diagonal[index],
+            Some(k) => &mut self.upper[k],
+        };
+        // nalgebra stores columns, we store rows: the transposed case is the plain copy.
+        let columns: &[f64] = block.as_slice();
+        if slot & TRANSPOSED == 0 {
+            for r in 0..3 {
+                for c in 0..3 {
+                    target[3 * r + c] += scale * columns[3 * c + r];
+                }
+            }
+        } else {
+            for (t, v) in target.iter_mut().zip(columns) {
+                *t += scale * v;
+            }
+        }
+    }
+
+    /// Ends the pass.
+    ///
+    /// # Errors
+    /// The first contribution that differs from the recorded sequence, or a different number of contributions. The values
+    /// of the matrix are then unusable.
+    pub fn finish(self) -> Result<(), AssemblyError> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        if self.next != self.keys.len() {
+            return Err(AssemblyError::CountChanged { count: self.next, recorded: self.keys.len() });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scaled_identity(s: f64) -> Matrix3<f64> {
+        Matrix3::identity() * s
+    }
+
+    fn sequence() -> Vec<(usize, usize, Matrix3<f64>)> {
+        let b = Matrix3::new(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0);
+        vec![
+            (0, 0, scaled_identity(1.0)),
+            (1, 1, scaled_identity(2.0)),
+            (2, 2, scaled_identity(3.0)),
+            (3, 1, b),
+            (1, 0, b),
+            (1, 3, b),
+            (3, 3, scaled_identity(4.0)),
+        ]
+    }
+
+    fn recorded(is_free: &[bool]) -> BlockAssembler {
+        let mut recorder = BlockRecorder::new(is_free);
+        for &(r, c, _) in &sequence() {
+            recorder.add(r, c);
+        }
+        recorder.finish().unwrap()
+    }
+
+    #[test]
+    fn refill_transposes_drops_pinned_and_repeats_exactly() {
+        let assembler = recorded(&[false, true, true, true]);
+        assert_eq!(assembler.unknown_of(0), None);
+        assert_eq!(assembler.unknown_of(3), Some(2));
+        let mut matrix = BlockSymmetric::zeros(assembler.pattern().clone());
+        for _ in 0..2 {
+            let mut refill = assembler.refill(&mut matrix);
+            for (r, c, b) in &sequence() {
+                refill.add_scaled(*r, *c, 2.0, b);
+            }
+            refill.finish().unwrap();
+            let b = sequence()[3].2;
+            assert_eq!(matrix.block(0, 2).unwrap(), 2.0 * (b + b.transpose()));
+            assert_eq!(matrix.block(0, 0).unwrap(), scaled_identity(4.0));
+            assert_eq!(matrix.block(0, 1), None);
+            assert_eq!(matrix.block_rows(), 3);
+        }
+    }
+
+    #[test]
+    fn a_changed_sequence_is_an_error_with_numbers() {
+        let assembler = recorded(&[true; 4]);
+        let mut matrix = BlockSymmetric::zeros(assembler.pattern().clone());
+        let mut refill = assembler.refill(&mut matrix);
+        for (r, c, b) in &sequence() {
+            refill.add(*r, if *c == 3 { 2 } else { *c }, b);
+        }
+        assert_eq!(
+            refill.finish(),
+            Err(AssemblyError::SequenceChanged {
+                index: 5,
+                row: 1,
+                col: 2,
+                recorded_row: 1,
+                recorded_col: 3
+            })
+        );
+        let mut refill = assembler.refill(&mut matrix);
+        for (r, c, b) in &sequence()[..5] {
+            refill.add(*r, *c, b);
+        }
+        assert_eq!(refill.finish(), Err(AssemblyError::CountChanged { count: 5, recorded: 7 }));
+    }
+
+    #[test]
+    fn an_edge_is_three_contributions() {
+        let s = Matrix3::new(2.0, 1.0, 0.0, 1.0, 3.0, 0.5, 0.0, 0.5, 4.0);
+        let mut recorder = BlockRecorder::new(&[true, true]);
+        recorder.add_edge(1, 0);
+        let assembler = recorder.finish().unwrap();
+        let mut matrix = BlockSymmetric::zeros(assembler.pattern().clone());
+        let mut refill = assembler.refill(&mut matrix);
+        refill.add_edge(1, 0, 0.5, &s);
+        refill.finish().unwrap();
+        assert_eq!(matrix.block(0, 1).unwrap(), -0.5 * s);
+        assert_eq!(matrix.block(1, 1).unwrap(), 0.5 * s);
+    }
+
+    #[test]
+    fn a_particle_that_does_not_exist_is_named() {
+        let mut recorder = BlockRecorder::new(&[true, true]);
+        recorder.add(0, 5);
+        let error = recorder.finish().unwrap_err();
+        assert_eq!(error, PatternError::OutOfRange { row: 0, col: 5, block_rows: 2 }.into());
+    }
+}

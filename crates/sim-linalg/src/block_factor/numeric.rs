@@ -1,0 +1,230 @@
+//! The numeric phase: one row at a time, all products listed beforehand.
+
+use std::ops::Range;
+
+use crate::block_factor::symbolic::{FILL, FactorPattern};
+use crate::block3::{Block, inverse_positive_definite};
+use crate::lanes::{Kernel, Lane64, PAD, Quad, block12, vectorized};
+use crate::ordering::ChunkedOrder;
+use crate::team::Shared;
+
+/// A pivot block that is not positive definite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Breakdown {
+    /// Row in the numbering of the factor.
+    pub(crate) row: usize,
+}
+
+/// The values of the factor.
+#[derive(Debug)]
+pub(crate) struct BlockFactor {
+    /// Blocks of L, row by row, nine numbers each, in f32; a pad at the end of each part.
+    pub(crate) lower: Shared<f32>,
+    /// Inverse blocks of D times the scale, padded to twelve numbers.
+    pub(crate) inverse: Shared<[f32; 12]>,
+    /// Transposed blocks of L and the inverse blocks in f64: a rounded L inside the factorisation would perturb the
+    /// matrix by the f32 precision of its stiffest entries, which can exceed its smallest eigenvalue.
+    scratch: Shared<f64>,
+    inverse64: Shared<Block>,
+}
+
+/// The renumbered matrix as flat arrays, nine numbers per block.
+#[derive(Clone, Copy)]
+pub(crate) struct MatrixView<'a> {
+    pub(crate) diagonal: &'a [f64],
+    pub(crate) upper: &'a [f64],
+}
+
+/// What the numeric phase does to the diagonal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tuning {
+    /// Relative addition to the diagonal entries.
+    pub(crate) shift: f64,
+    /// Power of two near the mean diagonal of the matrix; keeps the inverse blocks inside the range of f32.
+    pub(crate) scale: f64,
+}
+
+impl BlockFactor {
+    pub(crate) fn new(pattern: &FactorPattern, chunked: &ChunkedOrder) -> Self {
+        let bounds = padded_bounds(pattern, chunked);
+        Self {
+            lower: Shared::new(0.0, &bounds),
+            inverse: Shared::new([0.0; 12], &chunked.bounds),
+            scratch: Shared::new(0.0, &bounds),
+            inverse64: Shared::new([0.0; 9], &chunked.bounds),
+        }
+    }
+
+    /// Factors one part; the interiors must be done before the separators.
+    pub(crate) fn factor_part(
+        &self,
+        pattern: &FactorPattern,
+        chunked: &ChunkedOrder,
+        matrix: MatrixView<'_>,
+        tuning: Tuning,
+        part: usize,
+    ) -> Result<(), Breakdown> {
+        let before_parts = if part < chunked.interiors { 0..0 } else { 0..chunked.interiors };
+        let rows = chunked.part(part);
+        let entry_bounds: Vec<usize> =
+            chunked.bounds[..=chunked.interiors].iter().map(|&b| pattern.ptr[b] as usize).collect();
+        let work = PartFactor {
+            first_entry: pattern.ptr[rows.start] as usize,
+            rows,
+            pattern,
+            matrix,
+            tuning,
+            entry_bounds: &entry_bounds,
+            before: &self.scratch.read(before_parts.clone()),
+            before_inverse: &self.inverse64.read(before_parts),
+            scratch: &mut self.scratch.write(part..part + 1),
+            lower: &mut self.lower.write(part..part + 1),
+            inverse64: &mut self.inverse64.write(part..part + 1),
+            inverse: &mut self.inverse.write(part..part + 1),
+            row: &mut vec![[[0.0; 4]; 3]; pattern.longest_row],
+        };
+        vectorized(work)
+    }
+}
+
+/// Part boundaries of the scalar arrays, each part with its own pad.
+fn padded_bounds(pattern: &FactorPattern, chunked: &ChunkedOrder) -> Vec<usize> {
+    chunked.bounds.iter().enumerate().map(|(part, &b)| 9 * pattern.ptr[b] as usize + PAD * part).collect()
+}
+
+/// Rows of a block in lanes.
+type LaneBlock = [Lane64; 3];
+
+/// The factorisation of one part.
+struct PartFactor<'a> {
+    rows: Range<usize>,
+    first_entry: usize,
+    pattern: &'a FactorPattern,
+    matrix: MatrixView<'a>,
+    tuning: Tuning,
+    /// Entry boundaries of the interiors.
+    entry_bounds: &'a [usize],
+    /// Finished interiors, if the part is a separator group.
+    before: &'a [f64],
+    before_inverse: &'a [Block],
+    scratch: &'a mut [f64],
+    lower: &'a mut [f32],
+    inverse64: &'a mut [Block],
+    inverse: &'a mut [[f32; 12]],
+    /// U = L D of the row at hand.
+    row: &'a mut [LaneBlock],
+}
+
+impl Kernel for PartFactor<'_> {
+    type Output = Result<(), Breakdown>;
+
+    #[inline(always)]
+    fn run<Q: Quad>(mut self, quad: Q) -> Result<(), Breakdown> {
+        for i in self.rows.clone() {
+            let mut d = self.shifted_diagonal(i);
+            let begin = self.pattern.ptr[i] as usize;
+            for p in begin..self.pattern.ptr[i + 1] as usize {
+                let u = self.updated_entry(quad, p);
+                self.row[p - begin] = u;
+                let l = times_symmetric(&u, self.inverse_of(self.pattern.col[p] as usize));
+                subtract_outer(&mut d, &u, &l);
+                self.store(p, &l);
+            }
+            let inverse = inverse_positive_definite(&d).ok_or(Breakdown { row: i })?;
+            let local = i - self.rows.start;
+            self.inverse64[local] = inverse;
+            for (target, v) in self.inverse[local].iter_mut().zip(inverse) {
+                *target = (v * self.tuning.scale) as f32;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PartFactor<'_> {
+    #[inline(always)]
+    fn shifted_diagonal(&self, i: usize) -> Block {
+        let mut d = [0.0; 9];
+        d.copy_from_slice(&self.matrix.diagonal[9 * i..9 * i + 9]);
+        let factor = 1.0 + self.tuning.shift;
+        d[0] *= factor;
+        d[4] *= factor;
+        d[8] *= factor;
+        d
+    }
+
+    /// A_ij − Σ U_ik L_jkᵀ.
+    #[inline(always)]
+    fn updated_entry<Q: Quad>(&self, quad: Q, p: usize) -> LaneBlock {
+        let pattern = self.pattern;
+        let mut u = load_transposed(self.matrix.upper, pattern.source[p]).map(|row| quad.load(row));
+        let updates = pattern.update_ptr[p] as usize..pattern.update_ptr[p + 1] as usize;
+        for (&local, &other) in
+            pattern.update_local[updates.clone()].iter().zip(&pattern.update_other[updates])
+        {
+            let other = other as usize;
+            let l = if other >= self.first_entry {
+                block12(self.scratch, 9 * (other - self.first_entry))
+            } else {
+                // Entries of the interiors sit behind the pads of the parts before them.
+                let part = self.entry_bounds[1..].iter().take_while(|&&bound| bound <= other).count();
+                block12(self.before, 9 * other + PAD * part)
+            };
+            let (l0, l1, l2) = (quad.load_at(l, 0), quad.load_at(l, 3), quad.load_at(l, 6));
+            for (u, x) in u.iter_mut().zip(&self.row[local as usize]) {
+                let first = quad.add(quad.mul(quad.splat(x[0]), l0), quad.mul(quad.splat(x[1]), l1));
+                *u = quad.sub(*u, quad.add(first, quad.mul(quad.splat(x[2]), l2)));
+            }
+        }
+        u.map(|row| quad.store(row))
+    }
+
+    #[inline(always)]
+    fn inverse_of(&self, j: usize) -> &Block {
+        if j >= self.rows.start { &self.inverse64[j - self.rows.start] } else { &self.before_inverse[j] }
+    }
+
+    #[inline(always)]
+    fn store(&mut self, p: usize, l: &Block) {
+        let at = 9 * (p - self.first_entry);
+        let (scratch, lower) = (&mut self.scratch[at..at + 9], &mut self.lower[at..at + 9]);
+        for r in 0..3 {
+            for c in 0..3 {
+                scratch[3 * c + r] = l[3 * r + c];
+                lower[3 * r + c] = l[3 * r + c] as f32;
+            }
+        }
+    }
+}
+
+/// The transpose of an upper block, rows padded to four lanes.
+#[inline(always)]
+fn load_transposed(upper: &[f64], source: u32) -> LaneBlock {
+    if source == FILL {
+        return [[0.0; 4]; 3];
+    }
+    let b = &upper[9 * source as usize..9 * source as usize + 9];
+    [[b[0], b[3], b[6], 0.0], [b[1], b[4], b[7], 0.0], [b[2], b[5], b[8], 0.0]]
+}
+
+#[inline(always)]
+fn times_symmetric(u: &LaneBlock, inverse: &Block) -> Block {
+    let mut l = [0.0; 9];
+    for r in 0..3 {
+        for c in 0..3 {
+            l[3 * r + c] = u[r][0] * inverse[c] + u[r][1] * inverse[3 + c] + u[r][2] * inverse[6 + c];
+        }
+    }
+    l
+}
+
+/// d −= u lᵀ, keeping d symmetric to the bit.
+#[inline(always)]
+fn subtract_outer(d: &mut Block, u: &LaneBlock, l: &Block) {
+    for r in 0..3 {
+        for c in r..3 {
+            d[3 * r + c] -= u[r][0] * l[3 * c] + u[r][1] * l[3 * c + 1] + u[r][2] * l[3 * c + 2];
+            d[3 * c + r] = d[3 * r + c];
+        }
+    }
+}
