@@ -38,10 +38,24 @@ impl StageMatrix {
         Ok(Self { assembler, matrix, mass, is_free })
     }
 
-    /// Whether the system has the same free particles as the recorded one.
-    pub fn fits<S: ImplicitSystem + ?Sized>(&self, system: &S) -> bool {
-        self.is_free.len() == system.particle_count()
-            && self.is_free.iter().enumerate().all(|(i, &free)| free == system.is_free(i))
+    /// Takes over the masses of `system`; false when its free particles or the places of its masses are not the recorded ones.
+    pub fn take_mass<S: ImplicitSystem + ?Sized>(&mut self, system: &S) -> bool {
+        let same = self.is_free.len() == system.particle_count()
+            && self.is_free.iter().enumerate().all(|(i, &free)| free == system.is_free(i));
+        if !same {
+            return false;
+        }
+        let (mut next, mut same) = (0, true);
+        system.mass_matrix(&mut |r: usize, c: usize, block: &Matrix3<f64>| {
+            if self.is_free[r] && self.is_free[c] {
+                match self.mass.get_mut(next) {
+                    Some(entry) if (entry.0, entry.1) == (r, c) => entry.2 = *block,
+                    _ => same = false,
+                }
+                next += 1;
+            }
+        });
+        same && next == self.mass.len()
     }
 
     /// Whether particle `i` is an unknown.
@@ -91,5 +105,39 @@ impl StageMatrix {
 fn add_product(block: &Matrix3<f64>, x: &[f64], y: &mut [f64]) {
     for (r, y) in y.iter_mut().enumerate() {
         *y += block[(r, 0)] * x[0] + block[(r, 1)] * x[1] + block[(r, 2)] * x[2];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_core::ParticleSystemBuilder;
+    use sim_core::force::springs::{Spring, Springs};
+
+    /// T9, trap 14: pinned particles are no unknowns.
+    #[test]
+    fn pinned_particles_leave_the_matrix() {
+        let spring = |a, b| Spring { ends: [a, b], rest_length: 1.0, stiffness: 100.0, damping: 2.0 };
+        let system = ParticleSystemBuilder::new(vec![0.5; 4])
+            .pin([0, 2])
+            .force(Springs::new([spring(0, 1), spring(1, 2), spring(2, 3), spring(1, 3)]))
+            .build()
+            .unwrap();
+        let q: Vec<f64> = (0..12).map(|i| if i % 3 == 0 { f64::from(i / 3) } else { 0.0 }).collect();
+        let v = vec![0.0; 12];
+        let mut stage = StageMatrix::record(&system, 0.0, &q, &v).unwrap();
+        assert_eq!(stage.assembler.pattern().dim(), 6);
+        let (a, b) = (0.01, 1e-4);
+        stage.fill(&system, (a, b), (0.0, &q, &v), Definiteness::Exact).unwrap();
+        // Particle 1 has three springs: two at rest length and one, to particle 3, of length 2 and so half of it across.
+        let along = 0.5 + 3.0 * (a * 2.0 + b * 100.0);
+        let across = 0.5 + 0.5 * b * 100.0;
+        let block = stage.matrix.block(0, 0).unwrap();
+        assert!((block[(0, 0)] - along).abs() < 1e-14 && (block[(1, 1)] - across).abs() < 1e-14, "{block}");
+        let coupling = stage.matrix.block(0, 1).unwrap();
+        assert!((coupling[(0, 0)] + a * 2.0 + b * 100.0).abs() < 1e-14, "{coupling}");
+        let mut y = vec![1.0; 12];
+        stage.mass_times(&[2.0; 12], &mut y);
+        assert_eq!(y, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
     }
 }

@@ -14,7 +14,7 @@
 use super::matrix::StageMatrix;
 use super::{NewtonOptions, Projection};
 use sim_core::{Definiteness, ImplicitSystem, StepError, StepStats};
-use sim_linalg::LinearSolver;
+use sim_linalg::{AssemblyError, LinearSolver};
 
 /// One stage: see the module.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +76,8 @@ const ROUNDINGS: f64 = 16.0;
 /// First and largest tolerance of the linear solver (Eisenstat & Walker, SIAM J. Sci. Comput. 17 (1996) 16, choice 2).
 const FORCING: (f64, f64) = (1e-2, 0.1);
 
+const RECORDED: &str = "`begin` records the pattern before anything else is called";
+
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 fn linear_error(t: f64, newton_iteration: u32) -> impl Fn(BoxedError) -> StepError {
@@ -108,8 +110,10 @@ impl StageSolver {
             buffer.resize(q.len(), 0.0);
         }
         self.u.fill(0.0);
-        if self.linear.as_ref().is_none_or(|(matrix, _)| !matrix.fits(system)) {
-            self.record(system, t0, q, v).map_err(linear_error(t0, 0))?;
+        if self.linear.as_mut().is_some_and(|(matrix, _)| matrix.take_mass(system)) {
+            self.linear.as_ref().expect(RECORDED).0.diagonal_mass(&mut self.mass);
+        } else {
+            self.record(system, (t0, q, v)).map_err(linear_error(t0, 0))?;
         }
         Ok(())
     }
@@ -117,11 +121,9 @@ impl StageSolver {
     fn record<S: ImplicitSystem + ?Sized>(
         &mut self,
         system: &S,
-        t0: f64,
-        q: &[f64],
-        v: &[f64],
+        (t, q, v): (f64, &[f64], &[f64]),
     ) -> Result<(), BoxedError> {
-        let matrix = StageMatrix::record(system, t0, q, v)?;
+        let matrix = StageMatrix::record(system, t, q, v)?;
         let mut solver = LinearSolver::new(self.options.solver.clone())?;
         let dim = matrix.assembler.pattern().dim();
         if dim > 0 {
@@ -141,13 +143,14 @@ impl StageSolver {
         Ok(())
     }
 
-    fn matrix(&self) -> &StageMatrix {
-        &self.linear.as_ref().expect("`begin` records the pattern before anything else is called").0
+    fn parts(&mut self) -> (&mut StageMatrix, &mut LinearSolver) {
+        let (matrix, solver) = self.linear.as_mut().expect(RECORDED);
+        (matrix, solver)
     }
 
     /// `y = M x`, zero on particles that are not free.
     pub fn mass_times(&self, x: &[f64], y: &mut [f64]) {
-        self.matrix().mass_times(x, y);
+        self.linear.as_ref().expect(RECORDED).0.mass_times(x, y);
     }
 
     /// Sets `q`, `v`, `f` for `u + length * direction` and writes the residual into `trial`.
@@ -158,8 +161,7 @@ impl StageSolver {
         known: Known<'_>,
         length: f64,
     ) {
-        let matrix =
-            &self.linear.as_ref().expect("`begin` records the pattern before anything else is called").0;
+        let matrix = &self.linear.as_ref().expect(RECORDED).0;
         for k in 0..self.u.len() {
             let u = if matrix.is_free(k / 3) { self.u[k] + length * self.direction[k] } else { 0.0 };
             self.scratch[k] = u;
@@ -254,6 +256,24 @@ impl StageSolver {
         }))
     }
 
+    /// Sets the matrix at `(t, q, v)`. Another model with the same free particles emits other blocks than were recorded: its pattern
+    /// is then recorded like the first one's.
+    fn fill<S: ImplicitSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        factors: (f64, f64),
+        at: (f64, &[f64], &[f64]),
+        definiteness: Definiteness,
+    ) -> Result<(), BoxedError> {
+        match self.parts().0.fill(system, factors, at, definiteness) {
+            Err(AssemblyError::SequenceChanged { .. } | AssemblyError::CountChanged { .. }) => {
+                self.record(system, at)?;
+                Ok(self.parts().0.fill(system, factors, at, definiteness)?)
+            }
+            result => Ok(result?),
+        }
+    }
+
     /// Newton's direction at the present `q`, `v`.
     fn direction<S: ImplicitSystem + ?Sized>(
         &mut self,
@@ -263,11 +283,12 @@ impl StageSolver {
         tolerance: f64,
         stats: &mut StepStats,
     ) -> Result<(), BoxedError> {
-        let (matrix, solver) =
-            self.linear.as_mut().expect("`begin` records the pattern before anything else is called");
         let h = stage.force_factor;
-        let at = (stage.t, &*self.q, &*self.v);
-        matrix.fill(system, (h, h * stage.position_factor), at, definiteness)?;
+        let (q, v) = (std::mem::take(&mut self.q), std::mem::take(&mut self.v));
+        let filled = self.fill(system, (h, h * stage.position_factor), (stage.t, &q, &v), definiteness);
+        (self.q, self.v) = (q, v);
+        filled?;
+        let (matrix, solver) = self.linear.as_mut().expect(RECORDED);
         let (q, v, c) = (&self.q, &self.v, stage.position_factor);
         for (i, floor) in self.floor.iter_mut().enumerate() {
             let Some(row) = matrix.assembler.unknown_of(i) else { continue };
@@ -337,7 +358,7 @@ impl StageSolver {
             if m > 0.0 {
                 let size = norm(r);
                 resolved &= size <= floor + allowed * m;
-                if !(size / m <= largest) {
+                if size / m > largest || size.is_nan() {
                     largest = size / m;
                     particle = i;
                 }
@@ -385,9 +406,8 @@ impl StageSolver {
             return Ok(());
         }
         let fail = linear_error(at.0, 0);
-        let (matrix, solver) =
-            self.linear.as_mut().expect("`begin` records the pattern before anything else is called");
-        matrix.fill(system, (0.0, 0.0), at, Definiteness::Projected).map_err(|e| fail(e.into()))?;
+        self.fill(system, (0.0, 0.0), at, Definiteness::Projected).map_err(&fail)?;
+        let (matrix, solver) = self.linear.as_mut().expect(RECORDED);
         matrix.assembler.gather(f, &mut self.rhs);
         self.x.fill(0.0);
         solver.factor(&matrix.matrix).map_err(|e| fail(e.into()))?;
