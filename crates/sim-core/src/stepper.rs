@@ -121,6 +121,14 @@ pub enum StepError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The method cannot step this system.
+    #[error("{method} cannot step this model: {reason}")]
+    Unsupported {
+        /// Method id.
+        method: &'static str,
+        /// Why.
+        reason: String,
+    },
     /// The state does not fit the system.
     #[error(transparent)]
     State(#[from] crate::state::StateError),

@@ -18,22 +18,42 @@
 //! assert_eq!(plan.stability.culprit, Some(("spring", 0)));
 //! ```
 
+pub mod adaptive;
+#[cfg(feature = "implicit")]
+pub mod implicit;
 pub mod options;
 pub mod stability;
 pub mod steppers;
 pub mod substeps;
 mod trial;
 
+pub use adaptive::{Adaptive, AdaptiveError, AdaptiveMemory, AdaptiveOptions, AdaptiveReport};
+#[cfg(feature = "implicit")]
+pub use implicit::{NewtonOptions, Projection};
 pub use options::OptionsError;
 pub use stability::{
     Condition, StabilityError, StabilityReport, StepLimit, Validity, stable_dt, stencil_stable_dt,
 };
 pub use steppers::explicit_euler::ExplicitEuler;
 pub use steppers::explicit_midpoint::ExplicitMidpoint;
+#[cfg(feature = "implicit")]
+pub use steppers::generalized_alpha::{AlphaParameters, GeneralizedAlpha, GeneralizedAlphaOptions};
+#[cfg(feature = "implicit")]
+pub use steppers::imex::{Imex, ImexOptions};
+#[cfg(feature = "implicit")]
+pub use steppers::implicit_euler::{ImplicitEuler, ImplicitEulerOptions};
+#[cfg(feature = "implicit")]
+pub use steppers::implicit_midpoint::{ImplicitMidpoint, ImplicitMidpointOptions};
 pub use steppers::leapfrog::Leapfrog;
 pub use steppers::position_verlet::{PositionVerlet, PositionVerletOptions};
 pub use steppers::runge_kutta4::RungeKutta4;
 pub use steppers::symplectic_euler::SymplecticEuler;
 pub use steppers::symplectic_euler_drift_kick::SymplecticEulerDriftKick;
+#[cfg(feature = "implicit")]
+pub use steppers::theta_mixed::{ThetaMixed, ThetaMixedOptions};
+#[cfg(feature = "implicit")]
+pub use steppers::tr_bdf2::{TrBdf2, TrBdf2Options};
+#[cfg(feature = "implicit")]
+pub use steppers::trapezoidal::{Trapezoidal, TrapezoidalOptions};
 pub use steppers::{BoxedStepper, STEPPERS, StepperInfo, stepper, stepper_info};
 pub use substeps::{SubstepError, SubstepOptions, SubstepPlan, Substepping};

@@ -41,6 +41,14 @@ pub enum OptionsError {
         /// What it must be.
         requirement: &'static str,
     },
+    /// An option of the linear solver is out of range.
+    #[cfg(feature = "implicit")]
+    #[error("options of the linear solver")]
+    Solver {
+        /// Which option, and why.
+        #[source]
+        source: sim_linalg::OptionsError,
+    },
 }
 
 fn did_you_mean(suggestions: &[&'static str]) -> String {

@@ -24,11 +24,25 @@ pub struct StepperInfo {
 
 pub mod explicit_euler;
 pub mod explicit_midpoint;
+#[cfg(feature = "implicit")]
+pub mod generalized_alpha;
+#[cfg(feature = "implicit")]
+pub mod imex;
+#[cfg(feature = "implicit")]
+pub mod implicit_euler;
+#[cfg(feature = "implicit")]
+pub mod implicit_midpoint;
 pub mod leapfrog;
 pub mod position_verlet;
 pub mod runge_kutta4;
 pub mod symplectic_euler;
 pub mod symplectic_euler_drift_kick;
+#[cfg(feature = "implicit")]
+pub mod theta_mixed;
+#[cfg(feature = "implicit")]
+pub mod tr_bdf2;
+#[cfg(feature = "implicit")]
+pub mod trapezoidal;
 
 /// Every method.
 pub static STEPPERS: &[StepperInfo] = &[
@@ -39,6 +53,20 @@ pub static STEPPERS: &[StepperInfo] = &[
     leapfrog::INFO,
     position_verlet::INFO,
     runge_kutta4::INFO,
+    #[cfg(feature = "implicit")]
+    implicit_euler::INFO,
+    #[cfg(feature = "implicit")]
+    implicit_midpoint::INFO,
+    #[cfg(feature = "implicit")]
+    trapezoidal::INFO,
+    #[cfg(feature = "implicit")]
+    theta_mixed::INFO,
+    #[cfg(feature = "implicit")]
+    tr_bdf2::INFO,
+    #[cfg(feature = "implicit")]
+    generalized_alpha::INFO,
+    #[cfg(feature = "implicit")]
+    imex::INFO,
 ];
 
 /// The registry entry of a method.

@@ -1,0 +1,143 @@
+//! `M + a D + b K` over the free particles, on a pattern that is recorded once.
+
+use nalgebra::Matrix3;
+use sim_core::{Definiteness, ImplicitSystem};
+use sim_linalg::{AssemblyError, BlockAssembler, BlockRecorder, BlockSymmetric};
+
+/// The matrix of a stage and the mass blocks behind it.
+#[derive(Debug)]
+pub(crate) struct StageMatrix {
+    pub assembler: BlockAssembler,
+    pub matrix: BlockSymmetric,
+    mass: Vec<(usize, usize, Matrix3<f64>)>,
+    is_free: Vec<bool>,
+}
+
+impl StageMatrix {
+    /// Records the sequence of blocks that `system` emits.
+    pub fn record<S: ImplicitSystem + ?Sized>(
+        system: &S,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+    ) -> Result<Self, AssemblyError> {
+        let is_free: Vec<bool> = (0..system.particle_count()).map(|i| system.is_free(i)).collect();
+        let mut recorder = BlockRecorder::new(&is_free);
+        let mut mass = Vec::new();
+        system.mass_matrix(&mut |r: usize, c: usize, b: &Matrix3<f64>| {
+            recorder.add(r, c);
+            if is_free[r] && is_free[c] {
+                mass.push((r, c, *b));
+            }
+        });
+        let mut add = |r: usize, c: usize, _: &Matrix3<f64>| recorder.add(r, c);
+        system.damping_matrix(t, q, v, &mut add);
+        system.stiffness_matrix(t, q, v, Definiteness::Exact, &mut add);
+        let assembler = recorder.finish()?;
+        let matrix = BlockSymmetric::zeros(assembler.pattern().clone());
+        Ok(Self { assembler, matrix, mass, is_free })
+    }
+
+    /// Takes over the masses of `system`; false when its free particles or the places of its masses are not the recorded ones.
+    pub fn take_mass<S: ImplicitSystem + ?Sized>(&mut self, system: &S) -> bool {
+        let same = self.is_free.len() == system.particle_count()
+            && self.is_free.iter().enumerate().all(|(i, &free)| free == system.is_free(i));
+        if !same {
+            return false;
+        }
+        let (mut next, mut same) = (0, true);
+        system.mass_matrix(&mut |r: usize, c: usize, block: &Matrix3<f64>| {
+            if self.is_free[r] && self.is_free[c] {
+                match self.mass.get_mut(next) {
+                    Some(entry) if (entry.0, entry.1) == (r, c) => entry.2 = *block,
+                    _ => same = false,
+                }
+                next += 1;
+            }
+        });
+        same && next == self.mass.len()
+    }
+
+    /// Whether particle `i` is an unknown.
+    pub fn is_free(&self, i: usize) -> bool {
+        self.is_free[i]
+    }
+
+    /// Sets the matrix to `M + a D + b K` at time `t`, positions `q`, velocities `v`.
+    pub fn fill<S: ImplicitSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        (a, b): (f64, f64),
+        (t, q, v): (f64, &[f64], &[f64]),
+        definiteness: Definiteness,
+    ) -> Result<(), AssemblyError> {
+        let mut refill = self.assembler.refill(&mut self.matrix);
+        system.mass_matrix(&mut |r: usize, c: usize, block: &Matrix3<f64>| refill.add(r, c, block));
+        system.damping_matrix(t, q, v, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
+            refill.add_scaled(r, c, a, block);
+        });
+        system.stiffness_matrix(t, q, v, definiteness, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
+            refill.add_scaled(r, c, b, block);
+        });
+        refill.finish()
+    }
+
+    /// `y = M x` over all particles; rows that are not free are zero.
+    pub fn mass_times(&self, x: &[f64], y: &mut [f64]) {
+        y.fill(0.0);
+        for (r, c, block) in &self.mass {
+            add_product(block, &x[3 * c..3 * c + 3], &mut y[3 * r..3 * r + 3]);
+            if r != c {
+                add_product(&block.transpose(), &x[3 * r..3 * r + 3], &mut y[3 * c..3 * c + 3]);
+            }
+        }
+    }
+
+    /// Mass in kg on the diagonal of each particle (mean over the axes); zero where not free.
+    pub fn diagonal_mass(&self, mass: &mut [f64]) {
+        mass.fill(0.0);
+        for (r, _, block) in self.mass.iter().filter(|(r, c, _)| r == c) {
+            mass[*r] += block.trace() / 3.0;
+        }
+    }
+}
+
+fn add_product(block: &Matrix3<f64>, x: &[f64], y: &mut [f64]) {
+    for (r, y) in y.iter_mut().enumerate() {
+        *y += block[(r, 0)] * x[0] + block[(r, 1)] * x[1] + block[(r, 2)] * x[2];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim_core::ParticleSystemBuilder;
+    use sim_core::force::springs::{Spring, Springs};
+
+    /// T9, trap 14: pinned particles are no unknowns.
+    #[test]
+    fn pinned_particles_leave_the_matrix() {
+        let spring = |a, b| Spring { ends: [a, b], rest_length: 1.0, stiffness: 100.0, damping: 2.0 };
+        let system = ParticleSystemBuilder::new(vec![0.5; 4])
+            .pin([0, 2])
+            .force(Springs::new([spring(0, 1), spring(1, 2), spring(2, 3), spring(1, 3)]))
+            .build()
+            .unwrap();
+        let q: Vec<f64> = (0..12).map(|i| if i % 3 == 0 { f64::from(i / 3) } else { 0.0 }).collect();
+        let v = vec![0.0; 12];
+        let mut stage = StageMatrix::record(&system, 0.0, &q, &v).unwrap();
+        assert_eq!(stage.assembler.pattern().dim(), 6);
+        let (a, b) = (0.01, 1e-4);
+        stage.fill(&system, (a, b), (0.0, &q, &v), Definiteness::Exact).unwrap();
+        // Particle 1 has three springs: two at rest length and one, to particle 3, of length 2 and so half of it across.
+        let along = 0.5 + 3.0 * (a * 2.0 + b * 100.0);
+        let across = 0.5 + 0.5 * b * 100.0;
+        let block = stage.matrix.block(0, 0).unwrap();
+        assert!((block[(0, 0)] - along).abs() < 1e-14 && (block[(1, 1)] - across).abs() < 1e-14, "{block}");
+        let coupling = stage.matrix.block(0, 1).unwrap();
+        assert!((coupling[(0, 0)] + a * 2.0 + b * 100.0).abs() < 1e-14, "{coupling}");
+        let mut y = vec![1.0; 12];
+        stage.mass_times(&[2.0; 12], &mut y);
+        assert_eq!(y, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+    }
+}
