@@ -51,7 +51,7 @@ pub struct VerifyOptions {
 pub fn run(root: &Path, options: &VerifyOptions) -> Vec<String> {
     let quick = options.quick || options.write || options.check;
     let start = Instant::now();
-    let outcome = collect(&Scope { quick }, options.only.as_deref());
+    let outcome = collect(Scope { quick }, options.only.as_deref());
     let rows = &outcome.rows;
     if rows.is_empty() {
         return vec![format!("no claim's id contains {:?}", options.only.as_deref().unwrap_or_default())];
@@ -109,7 +109,7 @@ pub struct Verification {
 }
 
 /// Carries out the jobs whose claims `only` asks for.
-pub fn collect(scope: &Scope, only: Option<&str>) -> Verification {
+pub fn collect(scope: Scope, only: Option<&str>) -> Verification {
     let mut jobs: Vec<(&'static str, Job)> = Vec::new();
     for section in SECTIONS {
         jobs.extend((section.jobs)(scope).into_iter().map(|job| (section.crate_name, job)));

@@ -2,19 +2,21 @@
 
 use super::catalogue::{Job, Outcome, Scope};
 use super::steppers::make;
-use nalgebra::{Complex, Matrix3, Vector3};
-use serde_json::{Value, json};
-use sim_core::force::gravity::Gravity;
-use sim_core::force::mass_damping::MassDamping;
-use sim_core::force::springs::{Spring, Springs};
-use sim_core::{ModelSystem, ParticleSystemBuilder, State};
+use nalgebra::Complex;
+use serde_json::json;
 use sim_integrate::STEPPERS;
 use sim_verify::judge::linear::{Line, march};
 use sim_verify::judge::{AnyStepper, Subject};
-use sim_verify::problems::{duffing::Duffing, kepler::Kepler, pendulum::Pendulum};
+use sim_verify::problems::pendulum::Pendulum;
 use sim_verify::reference::{Case, ReferenceError, case};
 use sim_verify::studies::run;
-use sim_verify::{Claim, ExactProblem, PointLaw, PointSystem, stability_limit};
+use sim_verify::{Claim, ExactProblem};
+
+mod limits;
+mod trajectories;
+
+use limits::{damped_limits, decay, limit_2, runge_kutta_limits};
+use trajectories::{duffing, elastic_pendulum, henon_heiles, kepler, pendulum};
 
 /// Names in the reference cases and ids of methods that are exactly these. `leapfrog` is velocity Verlet where nothing is damped.
 const NAMES: [(&str, &str); 11] = [
@@ -74,7 +76,7 @@ fn worst(distances: impl IntoIterator<Item = f64>) -> f64 {
     distances.into_iter().fold(0.0, |a, b| if b.is_nan() { f64::INFINITY } else { a.max(b) })
 }
 
-pub(super) fn jobs(_: &Scope) -> Vec<Job> {
+pub(super) fn jobs(_: Scope) -> Vec<Job> {
     let mut jobs = Vec::new();
     for case in sim_verify::reference::cases() {
         let Some(rest) = case.id.strip_prefix("A-sdof-") else { continue };
@@ -222,12 +224,14 @@ fn pendulum_40(case: &Case) -> Verdict {
     Ok(claims)
 }
 
+/// From x, v, ω² and dt.
+type Invariant = fn(f64, f64, f64, f64) -> f64;
+
 fn invariants(case: &Case) -> Verdict {
     let (omega, dt) = (case.number("inputs/omega")?, case.number("inputs/h")?);
     let line = Line::mass_damping(1.0, omega * omega, 0.0);
     let (x0, v0) = start(case)?;
     let w2 = omega * omega;
-    type Invariant = fn(f64, f64, f64, f64) -> f64;
     let cases: [(&str, &str, Invariant); 3] = [
         ("I_symplectic_v_first", "symplectic_euler", |x, v, w2, h| v * v + w2 * x * x - h * w2 * x * v),
         ("I_symplectic_x_first", "symplectic_euler_drift_kick", |x, v, w2, h| {
@@ -249,165 +253,6 @@ fn invariants(case: &Case) -> Verdict {
         claims.push(at_most(case, id, what, 1e-11, distance));
     }
     Ok(claims)
-}
-
-fn limit_2(case: &Case) -> Verdict {
-    let line = Line::mass_damping(1.0, 1.0, 0.0);
-    let limit = case.number("expected/h_omega_limit")?;
-    let radii = [
-        (2.1, case.number("expected/spectral_radius_at_2.1")?),
-        (2.5, case.number("expected/spectral_radius_at_2.5")?),
-    ];
-    let mut claims = Vec::new();
-    for id in ["symplectic_euler", "symplectic_euler_drift_kick", "leapfrog", "position_verlet"] {
-        let found = with(id, |subject| {
-            let distance = worst(radii.map(|(x, rho)| (line.radius(subject, x) - rho).abs()));
-            let growth = |omega_dt: f64| {
-                let mut state = line.base.clone();
-                state.q[3] = 0.1;
-                let mut stepper = (subject.make)();
-                worst((0..100_000).map_while(|_| {
-                    stepper.step(&*line.system, &mut state, omega_dt).ok()?;
-                    (state.q[3].abs() < 1e100).then_some(state.q[3].abs() / 0.1)
-                }))
-            };
-            (distance, growth(0.9995 * limit), growth(1.0005 * limit))
-        });
-        let Some((distance, below, above)) = found else { continue };
-        claims.push(at_most(
-            case,
-            &format!("{id}/radius"),
-            format!("spectral radius of {id} at ω dt = 2.1 and 2.5"),
-            1e-12,
-            distance,
-        ));
-        // Bounded: the ellipse of the invariant is at most 1/sqrt(1 - Ω²/4) long.
-        claims.push(at_most(
-            case,
-            &format!("{id}/below"),
-            format!("growth of {id} in 100,000 steps at ω dt = 1.999"),
-            100.0,
-            below,
-        ));
-        claims.push(Claim::at_least(
-            format!("reference/{}/{id}/above", case.id),
-            format!("growth of {id} at ω dt = 2.001"),
-            1e50,
-            above,
-            case.source.as_str(),
-        ));
-    }
-    Ok(claims)
-}
-
-fn damped_limits(case: &Case) -> Verdict {
-    let zetas = case.numbers("inputs/zeta")?;
-    let mut claims = Vec::new();
-    for (id, column) in [
-        ("symplectic_euler", "limit_symplectic_old_velocity"),
-        ("symplectic_euler_drift_kick", "limit_symplectic_old_velocity"),
-        ("position_verlet", "limit_dkd_explicit"),
-    ] {
-        let limits = case.numbers(&format!("expected/{column}"))?;
-        let found = with(id, |subject| {
-            zetas
-                .iter()
-                .zip(&limits)
-                .map(|(&zeta, &limit)| {
-                    let line = Line::mass_damping(1.0, 1.0, 2.0 * zeta);
-                    // At ζ = 0 the border is a double root, so that rounding is magnified to its square root.
-                    let slack = if zeta == 0.0 { 1e-7 } else { 1e-12 };
-                    let found = stability_limit(0.9 * limit, 1.1 * limit, 1e-10, |x| {
-                        line.radius(subject, x) <= 1.0 + slack
-                    });
-                    (found.unwrap_or(f64::NAN) / limit - 1.0).abs()
-                })
-                .collect::<Vec<f64>>()
-        });
-        let Some(distances) = found else { continue };
-        let what = |part: &str| format!("stability limit of {id} {part}, relative distance");
-        claims.push(at_most(case, &format!("{id}/undamped"), what("without damping"), 1e-7, distances[0]));
-        claims.push(at_most(
-            case,
-            &format!("{id}/damped"),
-            what("at five damping ratios"),
-            1e-9,
-            worst(distances[1..].iter().copied()),
-        ));
-    }
-    Ok(claims)
-}
-
-fn runge_kutta_limits(case: &Case) -> Verdict {
-    let mut claims = Vec::new();
-    let limit = |id: &str, zeta: f64, expected: f64| {
-        let line = Line::mass_damping(1.0, 1.0, 2.0 * zeta);
-        with(id, |subject| {
-            stability_limit(0.9 * expected, 1.1 * expected, 1e-13, |x| line.radius(subject, x) <= 1.0 + 1e-13)
-                .unwrap_or(f64::NAN)
-        })
-        .map_or(f64::NAN, |found| (found - expected).abs())
-    };
-    let undamped = case.number("expected/rk4_undamped_limit")?;
-    claims.push(at_most(
-        case,
-        "runge_kutta4",
-        "undamped stability limit of runge_kutta4, distance",
-        1e-10,
-        limit("runge_kutta4", 0.0, undamped),
-    ));
-    let zetas = case.numbers("inputs/zeta")?;
-    for (id, column) in [
-        ("explicit_euler", "explicit_euler_damped_limit"),
-        ("explicit_midpoint", "rk2_damped_limit"),
-        ("runge_kutta4", "rk4_damped_limit"),
-    ] {
-        let limits = case.numbers(&format!("expected/{column}"))?;
-        let distance = worst(zetas.iter().zip(limits).map(|(&zeta, expected)| limit(id, zeta, expected)));
-        claims.push(at_most(
-            case,
-            &format!("{id}/damped"),
-            format!("damped stability limits of {id}, distance"),
-            1e-10,
-            distance,
-        ));
-    }
-    let line = Line::mass_damping(1.0, 1.0, 0.0);
-    for (id, name) in
-        [("explicit_euler", "explicit_euler_rho_at_0.5"), ("explicit_midpoint", "rk2_rho_at_0.5")]
-    {
-        let expected = case.number(&format!("expected/{name}"))?;
-        let distance = with(id, |subject| (line.radius(subject, 0.5) - expected).abs()).unwrap_or(f64::NAN);
-        claims.push(at_most(
-            case,
-            &format!("{id}/radius"),
-            format!("spectral radius of {id} at ω dt = 0.5, distance"),
-            1e-12,
-            distance,
-        ));
-    }
-    // The negative real axis: a particle under damping alone.
-    let expected = case.number("expected/rk4_negative_real_axis")?;
-    let found =
-        stability_limit(1.0, 4.0, 1e-13, |z| decay("runge_kutta4", z).abs() <= 1.0).unwrap_or(f64::NAN);
-    claims.push(at_most(
-        case,
-        "runge_kutta4/real_axis",
-        "end of the stability region of runge_kutta4 on the real axis, distance",
-        1e-10,
-        (found - expected).abs(),
-    ));
-    Ok(claims)
-}
-
-/// Factor by which one step of 1 s multiplies a velocity that decays at `rate`.
-fn decay(id: &str, rate: f64) -> f64 {
-    let Ok(system) = ParticleSystemBuilder::new(vec![1.0]).force(MassDamping { rate }).build() else {
-        return f64::NAN;
-    };
-    let system: Box<dyn ModelSystem> = Box::new(system);
-    let state = State { v: vec![1.0, 0.0, 0.0], ..State::at_rest(vec![0.0; 3]) };
-    run(&*system, &mut *make(id), &state, 1.0, 1).map_or(f64::NAN, |end| end.v[0])
 }
 
 /// Trace, determinant and radius of every member, with the options `alpha` and `beta`.
@@ -509,134 +354,4 @@ fn stiff_decay(case: &Case) -> Verdict {
         }
     }
     Ok(claims)
-}
-
-/// Largest distance of an exact problem from states at given times: components of q and v by index.
-fn against(problem: &dyn ExactProblem, times: &[f64], q: &[Vec<f64>], v: &[Vec<f64>]) -> f64 {
-    worst(times.iter().zip(q.iter().zip(v)).flat_map(|(&t, (q, v))| {
-        let state = problem.exact(t);
-        let distances = q.iter().zip(&state.q).chain(v.iter().zip(&state.v)).map(|(a, b)| (a - b).abs());
-        distances.collect::<Vec<_>>()
-    }))
-}
-
-fn column(values: Vec<f64>) -> Vec<Vec<f64>> {
-    values.into_iter().map(|x| vec![x]).collect()
-}
-
-fn pendulum(case: &Case) -> Verdict {
-    let input = |name: &str| case.number(&format!("inputs/{name}"));
-    let pendulum = Pendulum { gravity: input("g")?, length: input("L")?, amplitude: input("theta0")? };
-    let (theta, rate) = (case.numbers("expected/theta")?, case.numbers("expected/theta_dot")?);
-    let distance = against(&pendulum, &case.numbers("inputs/t")?, &column(theta), &column(rate));
-    let period = (pendulum.period() / case.number("expected/period")? - 1.0).abs();
-    Ok(vec![
-        at_most(case, "state", "exact pendulum at four times, distance", 1e-12, distance),
-        at_most(case, "period", "period of the pendulum, relative distance", 1e-13, period),
-    ])
-}
-
-fn duffing(case: &Case) -> Verdict {
-    let input = |name: &str| case.number(&format!("inputs/{name}"));
-    let duffing = Duffing { alpha: input("alpha")?, beta: input("beta")?, amplitude: input("A")? };
-    let (x, v) = (case.numbers("expected/x")?, case.numbers("expected/v")?);
-    let distance = against(&duffing, &case.numbers("inputs/t")?, &column(x), &column(v));
-    Ok(vec![at_most(case, "", "exact Duffing oscillator at three times, distance", 1e-12, distance)])
-}
-
-fn kepler(case: &Case) -> Verdict {
-    let kepler = Kepler { eccentricity: case.number("inputs/e")? };
-    let rows = case.rows("expected/state(qx,qy,px,py)")?;
-    let part = |from: usize| rows.iter().map(|row| row[from..from + 2].to_vec()).collect::<Vec<_>>();
-    let distance = against(&kepler, &case.numbers("inputs/t")?, &part(0), &part(2));
-    Ok(vec![at_most(case, "", "exact orbit at three times, distance", 1e-12, distance)])
-}
-
-#[derive(Debug)]
-struct HenonHeiles;
-
-impl PointLaw for HenonHeiles {
-    fn potential(&self, x: Vector3<f64>) -> f64 {
-        0.5 * (x[0] * x[0] + x[1] * x[1]) + x[0] * x[0] * x[1] - x[1].powi(3) / 3.0
-    }
-
-    fn conservative(&self, x: Vector3<f64>) -> Vector3<f64> {
-        Vector3::new(-x[0] - 2.0 * x[0] * x[1], -x[1] - x[0] * x[0] + x[1] * x[1], 0.0)
-    }
-
-    fn stiffness(&self, x: Vector3<f64>) -> Matrix3<f64> {
-        Matrix3::new(1.0 + 2.0 * x[1], 2.0 * x[0], 0.0, 2.0 * x[0], 1.0 - 2.0 * x[1], 0.0, 0.0, 0.0, 0.0)
-    }
-}
-
-/// Runs the fourth-order method from `state` to each time and compares four components.
-fn trajectory(
-    system: &(dyn ModelSystem + 'static),
-    state: &State,
-    per_second: f64,
-    times: &[f64],
-    expected: &[Vec<f64>],
-    read: impl Fn(&State) -> [f64; 4],
-) -> f64 {
-    let mut at = state.clone();
-    let mut stepper = match sim_integrate::stepper("runge_kutta4", &Value::Null) {
-        Ok(stepper) => stepper,
-        Err(_) => return f64::NAN,
-    };
-    let mut distance = 0.0_f64;
-    for (&t, expected) in times.iter().zip(expected) {
-        let steps = ((t - at.t) * per_second).ceil().max(1.0) as u64;
-        match run(system, &mut *stepper, &at, t, steps) {
-            Ok(end) => at = end,
-            Err(_) => return f64::NAN,
-        }
-        distance = worst([distance, worst(read(&at).iter().zip(expected).map(|(a, b)| (a - b).abs()))]);
-    }
-    distance
-}
-
-fn henon_heiles(case: &Case) -> Verdict {
-    let (q, p) = (case.numbers("inputs/q0")?, case.numbers("inputs/p0")?);
-    let state = State { v: vec![p[0], p[1], 0.0], ..State::at_rest(vec![q[0], q[1], 0.0]) };
-    let system = PointSystem::new(1.0, HenonHeiles);
-    let distance =
-        trajectory(&system, &state, 400.0, &case.numbers("inputs/t")?, &case.rows("expected/state")?, |s| {
-            [s.q[0], s.q[1], s.v[0], s.v[1]]
-        });
-    Ok(vec![at_most(
-        case,
-        "",
-        "runge_kutta4 with 400 steps per unit of time, distance at three times",
-        1e-10,
-        distance,
-    )])
-}
-
-fn elastic_pendulum(case: &Case) -> Verdict {
-    let input = |name: &str| case.number(&format!("inputs/{name}"));
-    let spring = Spring { ends: [0, 1], rest_length: input("l0")?, stiffness: input("k")?, damping: 0.0 };
-    let system = ParticleSystemBuilder::new(vec![1.0, input("m")?])
-        .pin([0])
-        .force(Springs::new([spring]))
-        .force(Gravity::new([0.0, 0.0, -input("g")?]))
-        .build();
-    let Ok(system) = system else {
-        return Ok(vec![at_most(case, "", "a model of these values", 0.0, f64::NAN)]);
-    };
-    let start = case.numbers("inputs/state0")?;
-    let state = State {
-        v: vec![0.0, 0.0, 0.0, start[2], 0.0, start[3]],
-        ..State::at_rest(vec![0.0, 0.0, 0.0, start[0], 0.0, start[1]])
-    };
-    let distance =
-        trajectory(&system, &state, 4000.0, &case.numbers("inputs/t")?, &case.rows("expected/state")?, |s| {
-            [s.q[3], s.q[5], s.v[3], s.v[5]]
-        });
-    Ok(vec![at_most(
-        case,
-        "",
-        "runge_kutta4 with 4000 steps per second, distance at three times",
-        1e-9,
-        distance,
-    )])
 }

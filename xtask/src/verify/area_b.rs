@@ -36,7 +36,7 @@ fn job(id: &'static str, claims: fn(&Case) -> Verdict) -> Job {
     })
 }
 
-pub(super) fn jobs(_: &Scope) -> Vec<Job> {
+pub(super) fn jobs(_: Scope) -> Vec<Job> {
     vec![
         job("B-chain-frequencies-fixed-fixed", |case| chain(case, [true, true])),
         job("B-chain-frequencies-fixed-free", |case| chain(case, [true, false])),

@@ -37,12 +37,12 @@ pub struct Job {
     /// First parts of the ids of its claims.
     pub id: String,
     /// Carries it out.
-    pub run: Box<dyn Fn(&Scope) -> Outcome + Send + Sync>,
+    pub run: Box<dyn Fn(Scope) -> Outcome + Send + Sync>,
 }
 
 impl Job {
     /// A job from a closure.
-    pub fn new(id: impl Into<String>, run: impl Fn(&Scope) -> Outcome + Send + Sync + 'static) -> Self {
+    pub fn new(id: impl Into<String>, run: impl Fn(Scope) -> Outcome + Send + Sync + 'static) -> Self {
         Self { id: id.into(), run: Box::new(run) }
     }
 }
@@ -52,7 +52,7 @@ pub struct Section {
     /// The crate whose claims they are.
     pub crate_name: &'static str,
     /// Lists its jobs.
-    pub jobs: fn(&Scope) -> Vec<Job>,
+    pub jobs: fn(Scope) -> Vec<Job>,
 }
 
 /// Every section. A new crate adds a file beside this one and a line here.

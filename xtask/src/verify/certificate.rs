@@ -16,32 +16,35 @@ const COUNT: [u32; 2] = [2_000, 100_000];
 const CHUNK: u32 = 100;
 
 /// A kind of network and the method that is certified on it.
-#[derive(Clone, Copy)]
-struct Kind {
-    id: &'static str,
-    method: &'static str,
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// Word in the ids of its claims.
+    pub id: &'static str,
+    /// The method.
+    pub method: &'static str,
     damping_ratio: f64,
     /// Share of the networks.
     share: f64,
     /// Steps in which the critical motion must show its growth: at 1.001 of the limit it grows by 6 % per step at the double root of the
     /// undamped case, by a few per mille otherwise.
-    steps: u32,
+    pub steps: u32,
 }
 
 /// Undamped networks by leapfrog, damped ones by symplectic Euler: the two conditions that are necessary and sufficient.
-const KINDS: [Kind; 2] = [
+pub const KINDS: [Kind; 2] = [
     Kind { id: "undamped", method: "leapfrog", damping_ratio: 0.0, share: 0.75, steps: 1_500 },
     Kind { id: "damped", method: "symplectic_euler", damping_ratio: 0.5, share: 0.25, steps: 6_000 },
 ];
 
-pub(super) fn jobs(_: &Scope) -> Vec<Job> {
+pub(super) fn jobs(_: Scope) -> Vec<Job> {
     KINDS
         .iter()
         .map(|kind| Job::new(format!("certificate/{}", kind.id), |scope| judge(*kind, scope)))
         .collect()
 }
 
-fn options(kind: Kind) -> NetworkOptions {
+/// How wild networks of a kind are: stiffness spread over 10⁶, mass over 10⁴, pre-stress up to 50 %.
+pub fn options(kind: Kind) -> NetworkOptions {
     NetworkOptions { damping_ratio: kind.damping_ratio, ..NetworkOptions::default() }
 }
 
@@ -89,7 +92,7 @@ impl Finding {
     }
 }
 
-/// Certifies one network and tests the certificate.
+/// Certifies one network and tests the certificate, the critical motion for `steps` steps.
 ///
 /// # Errors
 /// A sentence when the network cannot be built or certified.
@@ -178,7 +181,7 @@ fn growth(
     largest
 }
 
-fn judge(kind: Kind, scope: &Scope) -> Outcome {
+fn judge(kind: Kind, scope: Scope) -> Outcome {
     let count = (f64::from(COUNT[usize::from(!scope.quick)]) * kind.share) as u32;
     let id = format!("certificate/{}", kind.id);
     let Ok(info) = stepper_info(kind.method) else {

@@ -5,7 +5,7 @@ use sim_core::FORCES;
 use sim_core::force::springs::Springs;
 use sim_verify::judge::model::{judge_model, judge_spring};
 
-pub(super) fn jobs(_: &Scope) -> Vec<Job> {
+pub(super) fn jobs(_: Scope) -> Vec<Job> {
     let mut jobs: Vec<Job> = FORCES
         .iter()
         .map(|info| {

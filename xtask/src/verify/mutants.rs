@@ -8,7 +8,7 @@ use sim_verify::Claim;
 use sim_verify::judge::{Subject, first_failure};
 use sim_verify::mutants::{SLIPS, Slipped, mutants, originals};
 
-pub(super) fn jobs(_: &Scope) -> Vec<Job> {
+pub(super) fn jobs(_: Scope) -> Vec<Job> {
     let mut jobs = vec![Job::new("mutants/seeded", |_| seeded())];
     for info in STEPPERS {
         jobs.push(Job::new(format!("mutants/{}", info.method.id), |_| {

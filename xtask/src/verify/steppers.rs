@@ -21,7 +21,7 @@ pub(super) fn make(id: &str) -> AnyStepper {
     }
 }
 
-pub(super) fn jobs(_: &Scope) -> Vec<Job> {
+pub(super) fn jobs(_: Scope) -> Vec<Job> {
     let mut jobs: Vec<Job> = STEPPERS
         .iter()
         .map(|info| {
