@@ -1,6 +1,7 @@
 //! The run driver: similar scenes move alike, failures say why and keep what was reached.
 
 use sim_io::output;
+use sim_io::scene::OutputOptions;
 use sim_io::{RunError, RunOptions, RunResult, Scene, run};
 use std::ops::ControlFlow;
 
@@ -252,7 +253,8 @@ fn r93_a_step_above_the_limit_is_an_error_that_keeps_what_came_before() {
     assert_eq!(partial.expectations[0].measured, None);
 
     let folder = tempfile::tempdir().unwrap();
-    let files = output::write(partial, Some(message.clone()), Default::default(), folder.path()).unwrap();
+    let files =
+        output::write(partial, Some(message.clone()), OutputOptions::default(), folder.path()).unwrap();
     assert!(files.iter().all(|file| file.is_file()));
     let summary: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("summary.json")).unwrap()).unwrap();

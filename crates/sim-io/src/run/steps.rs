@@ -169,7 +169,7 @@ impl StepPlanner {
     ) -> Result<FramePlan, Failure> {
         let planned = match self.substepping.plan(system, state, frame) {
             Err(SubstepError::Stability(StabilityError::NeedsMatrices { .. })) => {
-                self.from_matrices(system, state, frame)
+                self.plan_by_matrices(system, state, frame)
             }
             Err(error) => Err(Failure::Substeps(error)),
             Ok(plan) => Ok((plan.substeps, plan.stability)),
@@ -195,7 +195,7 @@ impl StepPlanner {
         Ok(FramePlan { steps, dt: frame / steps as f64 })
     }
 
-    fn from_matrices(
+    fn plan_by_matrices(
         &self,
         system: &dyn ModelSystem,
         state: &State,
