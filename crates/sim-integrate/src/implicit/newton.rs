@@ -153,6 +153,45 @@ impl StageSolver {
         self.linear.as_ref().expect(RECORDED).0.mass_times(x, y);
     }
 
+    /// Evaluates where the iteration begins.
+    ///
+    /// Newton's method begins where inertia carries the particles. The one solve of a linearized step is made about the *old*
+    /// positions and velocities (Baraff & Witkin, SIGGRAPH 98, eq. 6): a stiff part has been in that shape, while inertia alone
+    /// would stretch it beyond measure. That is `u = -v0/β`, with the force at `v0 + u` taken to first order from `v0`.
+    fn start<S: ImplicitSystem + ?Sized>(&mut self, system: &S, stage: Stage, known: Known<'_>) {
+        if !stage.linearized || stage.position_factor == 0.0 {
+            return self.evaluate(system, stage, known, 0.0);
+        }
+        let matrix = &self.linear.as_ref().expect(RECORDED).0;
+        let back = stage.dt / stage.position_factor;
+        for k in 0..self.u.len() {
+            self.u[k] = if matrix.is_free(k / 3) { -back * known.v_base[k] } else { 0.0 };
+            self.v[k] = known.v_base[k];
+            self.q[k] = known.q_base[k] + stage.position_factor * self.u[k];
+        }
+        system.prescribe(stage.t, &mut self.q, &mut self.v);
+        system.force(stage.t, &self.q, &self.v, &mut self.f);
+        let (u, damped) = (&self.u, &mut self.scratch);
+        damped.fill(0.0);
+        let mut multiply = |row: usize, col: usize, block: &nalgebra::Matrix3<f64>| {
+            let at = |i: usize| nalgebra::Vector3::new(u[3 * i], u[3 * i + 1], u[3 * i + 2]);
+            let mut add =
+                |i: usize, x: nalgebra::Vector3<f64>| (0..3).for_each(|k| damped[3 * i + k] += x[k]);
+            add(row, block * at(col));
+            if row != col {
+                add(col, block.transpose() * at(row));
+            }
+        };
+        system.damping_matrix(stage.t, &self.q, &self.v, &mut multiply);
+        matrix.mass_times(&self.u, &mut self.trial);
+        for (k, residual) in self.trial.iter_mut().enumerate() {
+            let impulse = known.impulse.get(k).copied().unwrap_or(0.0);
+            let force = self.f[k] - self.scratch[k];
+            *residual =
+                if matrix.is_free(k / 3) { *residual - stage.force_factor * force - impulse } else { 0.0 };
+        }
+    }
+
     /// Sets `q`, `v`, `f` for `u + length * direction` and writes the residual into `trial`.
     fn evaluate<S: ImplicitSystem + ?Sized>(
         &mut self,
@@ -188,7 +227,7 @@ impl StageSolver {
     ) -> Result<(), StepError> {
         let tolerance = self.options.relative_tolerance;
         self.floor.fill(0.0);
-        self.evaluate(system, stage, known, 0.0);
+        self.start(system, stage, known);
         stats.force_evaluations += 1;
         std::mem::swap(&mut self.residual, &mut self.trial);
         let (mut scale, mut before, mut forcing) = (0.0_f64, f64::INFINITY, FORCING.0);
@@ -240,7 +279,11 @@ impl StageSolver {
             if attempt > 0 {
                 // The failed attempt has moved `q` and `v`.
                 self.direction.fill(0.0);
-                self.evaluate(system, stage, known, 0.0);
+                if stage.linearized {
+                    self.start(system, stage, known);
+                } else {
+                    self.evaluate(system, stage, known, 0.0);
+                }
                 stats.force_evaluations += 1;
             }
             match self.direction(system, stage, definiteness, tolerance, stats) {
