@@ -73,6 +73,7 @@ struct TeamPartials {
     smoothed: Partials,
     unused: Partials,
     coarse: Partials,
+    misfits: Partials,
     failed: Partials,
 }
 

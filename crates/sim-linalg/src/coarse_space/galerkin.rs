@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use crate::block_factor::MatrixView;
 use crate::block3::{self, Block};
 use crate::coarse_space::{CoarseSpace, FUNCTIONS};
 use crate::direct::FactorError;
@@ -126,7 +125,7 @@ impl Galerkin {
     }
 
     /// One-sided products of the patches of one group.
-    pub(crate) fn compute_group(&self, space: &CoarseSpace, matrix: MatrixView<'_>, group: usize) {
+    pub(crate) fn compute_group(&self, space: &CoarseSpace, matrix: &BlockSymmetric, group: usize) {
         let mut products = self.products.write(group..group + 1);
         products.fill([0.0; 9]);
         let base = self.products.part_range(group).start;
@@ -158,7 +157,7 @@ impl Galerkin {
     fn row_sums(
         &self,
         space: &CoarseSpace,
-        matrix: MatrixView<'_>,
+        matrix: &BlockSymmetric,
         i: usize,
         functions: usize,
         sums: &mut Vec<RowSum>,
@@ -166,20 +165,20 @@ impl Galerkin {
         sums.clear();
         sums.resize((self.target_ptr[i + 1] - self.target_ptr[i]) as usize, [[0.0; 9]; FUNCTIONS]);
         let first_target = self.target_ptr[i] as usize;
-        let mut add = |t: usize, count: usize, phi: &Lane64, scale: f64, block: &[f64]| {
+        let mut add = |t: usize, count: usize, phi: &Lane64, scale: f64, block: &Block| {
             for (w, f) in sums[t].iter_mut().zip(phi).take(count) {
                 for (w, b) in w.iter_mut().zip(block) {
                     *w += scale * f * b;
                 }
             }
         };
-        add(0, functions, &space.node_phi[i], 0.5, &matrix.diagonal[9 * i..9 * i + 9]);
+        add(0, functions, &space.node_phi[i], 0.5, &matrix.diagonal[i]);
         let range = self.fine_row_ptr[i] as usize..self.fine_row_ptr[i + 1] as usize;
         for k in range {
             let t = self.entry_target[k] as usize;
             let count = self.target_functions[first_target + t] as usize;
             let j = self.fine_col[k] as usize;
-            add(t, count, &space.node_phi[j], 1.0, &matrix.upper[9 * k..9 * k + 9]);
+            add(t, count, &space.node_phi[j], 1.0, &matrix.upper[k]);
         }
     }
 
