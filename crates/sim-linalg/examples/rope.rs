@@ -20,7 +20,7 @@ fn processor_ns() -> f64 {
 }
 
 /// dt² K of a spring between two positions, stretched part only, and the force on the first.
-#[inline(always)]
+#[inline]
 fn spring(a: [f64; 3], b: [f64; 3], rest: f64, k: f64) -> ([f64; 9], [f64; 3]) {
     let e = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
     let inverse = 1.0 / (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]).sqrt();

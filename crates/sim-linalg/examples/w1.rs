@@ -1,6 +1,6 @@
 //! Times the solvers on the sheet matrices against faer's sparse Cholesky called at its low level, all in one run.
 //!
-//! `cargo run --release -p sim-linalg --example w1 -- [n …]`
+//! `cargo run --release -p sim-linalg --example w1 -- [n …] [patch=SIZE]`
 //!
 //! Per size and stiffness: milliseconds of processor time of one thread (numeric set-up and solve, the best of several
 //! rounds in which the methods take turns), iterations, and the ratio to faer. Two threads are timed by the clock on the
@@ -102,12 +102,16 @@ fn measure(s: &Sheet, contenders: &mut [Box<dyn Contender>], rounds: usize) -> V
 
 fn main() {
     let sizes: Vec<usize> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
+    let patch_size = std::env::args()
+        .find_map(|a| a.strip_prefix("patch=").and_then(|size| size.parse().ok()))
+        .unwrap_or(PreconditionerOptions::default().patch_size);
     let sizes = if sizes.is_empty() { vec![50, 100, 200] } else { sizes };
     for n in sizes {
         for (kind, options) in [("stiff", SheetOptions::stiff(n)), ("soft", SheetOptions::soft(n))] {
             let s = sheet(&options).expect("a sheet");
             let prepared = |choice, threads, fill_level| -> Box<dyn Contender> {
-                let preconditioner = PreconditionerOptions { fill_level, ..PreconditionerOptions::default() };
+                let preconditioner =
+                    PreconditionerOptions { fill_level, patch_size, ..PreconditionerOptions::default() };
                 let options = SolverOptions { choice, threads, preconditioner, ..SolverOptions::default() };
                 let mut solver = LinearSolver::new(options).expect("valid options");
                 solver.prepare(s.matrix.pattern(), Some(&s.rest)).expect("a valid pattern");

@@ -16,9 +16,9 @@ use crate::solver::{Method, SolverChoice, SolverError, SolverOptions};
 use crate::team_cg::{Combination, TeamCg};
 
 /// Block rows up to which sparse Cholesky is chosen.
-const SMALL: usize = 600;
+const SMALL: usize = 200;
 /// Stiffness below which incomplete Cholesky alone needs so few iterations that a coarse space does not pay.
-pub(crate) const SOFT: f64 = 30.0;
+pub(crate) const SOFT: f64 = 150.0;
 /// Scalar unknowns up to which a failed iteration may be repeated directly: about 0.9 GB of factor.
 pub(crate) const LARGEST_DIRECT: usize = 300_000;
 
