@@ -74,7 +74,7 @@ impl TeamCg {
                 curvature: Partials::new(parts),
                 residual: Partials::new(parts),
                 smoothed: Partials::new(parts),
-                unused: Partials::new(parts),
+                discarded: Partials::new(parts),
                 coarse: Partials::new(1),
                 misfits: Partials::new(parts),
                 failed: Partials::new(parts),
