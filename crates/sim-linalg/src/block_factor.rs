@@ -8,6 +8,6 @@ mod numeric;
 mod solve;
 mod symbolic;
 
-pub(crate) use numeric::{BlockFactor, Breakdown, MatrixView, Tuning};
+pub(crate) use numeric::{BlockFactor, Breakdown, Tuning};
 pub(crate) use solve::{DiagonalSolve, backward, forward};
 pub(crate) use symbolic::FactorPattern;

@@ -3,15 +3,21 @@
 //! Interior rows touch their own part and the separators only. What a part adds to separator rows goes to a buffer of its
 //! own (its halo) and is added in part order afterwards.
 
+mod general;
+mod laplacian;
+
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::block3::{self, Block};
-use crate::lanes::{Kernel, Lane64, Lanes, PAD, Quad, block12, sum3, vectorized};
+use crate::lanes::{Lane64, Lanes, PAD, vectorized};
 use crate::matrix::BlockSymmetric;
 use crate::ordering::{ChunkedOrder, PermutedPattern, TRANSPOSED};
 use crate::pattern::BlockPattern;
 use crate::team::{Partials, Shared};
+
+use self::general::GeneralProduct;
+use self::laplacian::{LaplacianProduct, STRIDE, compress};
 
 /// Sums over the blocks of a part.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,18 +28,32 @@ pub(crate) struct FillSums {
     pub(crate) upper: f64,
     /// Absolute values of everything: not finite if any value is not.
     pub(crate) absolute: f64,
+    /// Whether the blocks suit the format.
+    pub(crate) fits: bool,
+}
+
+/// How blocks are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// Every block is symmetric: row sums and negated upper blocks, six numbers each.
+    Laplacian,
+    /// Diagonal and upper blocks, nine numbers each.
+    General,
 }
 
 #[derive(Debug)]
 pub(crate) struct ChunkedMatrix {
     pub(crate) chunked: ChunkedOrder,
     pub(crate) permuted: PermutedPattern,
-    /// Nine numbers per block row.
-    pub(crate) diagonal: Shared<f64>,
-    /// Nine numbers per upper block.
-    pub(crate) upper: Shared<f64>,
+    format: Format,
+    /// Diagonal blocks or row sums.
+    diagonal: Shared<f64>,
+    upper: Shared<f64>,
     /// First upper entry of each row whose column is a separator of another part.
     split: Vec<u32>,
+    /// Upper entries of interior rows that reach each separator row.
+    incoming_ptr: Vec<u32>,
+    incoming: Vec<u32>,
     /// Rows of the separators that each interior part reaches, counted from the first separator.
     halo_range: Vec<Range<usize>>,
     halo: Vec<Mutex<Vec<Lane64>>>,
@@ -45,6 +65,7 @@ impl ChunkedMatrix {
         let start = chunked.separator_start();
         let mut split = Vec::with_capacity(pattern.block_rows());
         let mut halo_range = Vec::new();
+        let mut incoming: Vec<(u32, u32)> = Vec::new();
         for part in 0..chunked.parts() {
             let (mut low, mut high) = (usize::MAX, 0);
             for i in chunked.part(part) {
@@ -56,25 +77,32 @@ impl ChunkedMatrix {
                     row.len()
                 };
                 split.push((range.start + own) as u32);
-                for &j in &row[own..] {
+                for (k, &j) in row.iter().enumerate().skip(own) {
                     low = low.min(j as usize - start);
                     high = high.max(j as usize - start + 1);
+                    incoming.push((j, (range.start + k) as u32));
                 }
             }
             if part < chunked.interiors {
                 halo_range.push(low.min(high)..high);
             }
         }
+        incoming.sort_unstable();
+        let first_of = |row: usize| incoming.partition_point(|e| (e.0 as usize) < row) as u32;
+        let incoming_ptr = (start..=pattern.block_rows()).map(first_of).collect();
         let halo = halo_range.iter().map(|r| Mutex::new(vec![[0.0; 4]; r.len()])).collect();
-        let scale = |bounds: Vec<usize>| {
-            let mut bounds: Vec<usize> = bounds.iter().map(|b| 9 * b).collect();
-            *bounds.last_mut().unwrap_or(&mut 0) += PAD;
-            bounds
-        };
-        let row_start = |b: usize| if b == 0 { 0 } else { pattern.range(b - 1).end };
-        let diagonal = Shared::new(0.0, &scale(chunked.bounds.clone()));
-        let upper = Shared::new(0.0, &scale(chunked.bounds.iter().map(|&b| row_start(b)).collect()));
-        Self { chunked, permuted, diagonal, upper, split, halo_range, halo }
+        let (diagonal, upper) = storage(&chunked, pattern, STRIDE);
+        let incoming = incoming.iter().map(|e| e.1).collect();
+        let format = Format::Laplacian;
+        Self { chunked, permuted, format, diagonal, upper, split, incoming_ptr, incoming, halo_range, halo }
+    }
+
+    /// Switches to the storage of general blocks, for good: a system that has them once keeps them.
+    pub(crate) fn store_general_blocks(&mut self) {
+        if self.format == Format::Laplacian {
+            self.format = Format::General;
+            (self.diagonal, self.upper) = storage(&self.chunked, &self.permuted.pattern, 9);
+        }
     }
 
     pub(crate) fn pattern(&self) -> &BlockPattern {
@@ -91,33 +119,91 @@ impl ChunkedMatrix {
 
     /// Copies one part of `matrix` into the new numbering, and sums what the set-up wants to know of it.
     pub(crate) fn fill_part(&self, matrix: &BlockSymmetric, part: usize) -> FillSums {
-        let mut sums = FillSums::default();
-        let rows = self.chunked.part(part);
-        let trace = |block: &Block| block[0] + block[4] + block[8];
+        let mut sums = FillSums { fits: true, ..FillSums::default() };
         let mut diagonal = self.diagonal.write(part..part + 1);
-        for (target, i) in diagonal.chunks_exact_mut(9).zip(rows.clone()) {
-            let block = &matrix.diagonal[self.chunked.order[i] as usize];
-            target.copy_from_slice(block);
-            sums.diagonal += trace(block);
-            sums.absolute += block.iter().map(|v| v.abs()).sum::<f64>();
-        }
-        let pattern = self.pattern();
-        if rows.is_empty() {
-            return sums;
-        }
-        let entries = pattern.range(rows.start).start..pattern.range(rows.end - 1).end;
         let mut upper = self.upper.write(part..part + 1);
-        for (target, &source) in upper.chunks_exact_mut(9).zip(&self.permuted.source[entries]) {
-            let block: &Block = &matrix.upper[(source & !TRANSPOSED) as usize];
-            sums.upper += trace(block).abs();
-            sums.absolute += block.iter().map(|v| v.abs()).sum::<f64>();
-            if source & TRANSPOSED == 0 {
-                target.copy_from_slice(block);
-            } else {
-                target.copy_from_slice(&block3::transpose(block));
+        let rows = self.chunked.part(part);
+        let entries = self.entries(&rows);
+        match self.format {
+            Format::General => {
+                for (target, i) in diagonal.chunks_exact_mut(9).zip(rows) {
+                    let block = &matrix.diagonal[self.chunked.order[i] as usize];
+                    sums.note_diagonal(block);
+                    target.copy_from_slice(block);
+                }
+                for (target, &source) in upper.chunks_exact_mut(9).zip(&self.permuted.source[entries]) {
+                    let block = &matrix.upper[(source & !TRANSPOSED) as usize];
+                    sums.note_upper(block);
+                    let transposed = source & TRANSPOSED != 0;
+                    target.copy_from_slice(&if transposed { block3::transpose(block) } else { *block });
+                }
             }
+            Format::Laplacian => self.fill_laplacian(matrix, part, &mut diagonal, &mut upper, &mut sums),
         }
         sums
+    }
+
+    /// Upper entries of consecutive rows.
+    fn entries(&self, rows: &Range<usize>) -> Range<usize> {
+        let row_ptr = self.pattern().row_ptr();
+        row_ptr[rows.start] as usize..row_ptr[rows.end] as usize
+    }
+
+    fn fill_laplacian(
+        &self,
+        matrix: &BlockSymmetric,
+        part: usize,
+        row_sum: &mut [f64],
+        weight: &mut [f64],
+        sums: &mut FillSums,
+    ) {
+        let rows = self.chunked.part(part);
+        let first_entry = self.entries(&rows).start;
+        let source = |k: usize| &matrix.upper[(self.permuted.source[k] & !TRANSPOSED) as usize];
+        for (target, i) in row_sum.chunks_exact_mut(STRIDE).zip(rows.clone()) {
+            let block = &matrix.diagonal[self.chunked.order[i] as usize];
+            sums.note_diagonal(block);
+            // Diagonal blocks are symmetric by contract; entries below the diagonal are not read.
+            target.copy_from_slice(&[block[0], block[4], block[8], block[1], block[5], block[2]]);
+        }
+        let pattern = self.pattern();
+        for i in rows.clone() {
+            let split = self.split[i] as usize;
+            for k in pattern.range(i) {
+                let block = source(k);
+                sums.note_upper(block);
+                let Some(six) = compress(block) else {
+                    // NaN equals nothing: it must not pass for a general block.
+                    sums.fits = !sums.absolute.is_finite();
+                    return;
+                };
+                let at = STRIDE * (k - first_entry);
+                let own = STRIDE * (i - rows.start);
+                for (c, v) in six.iter().enumerate() {
+                    weight[at + c] = -v;
+                    row_sum[own + c] += v;
+                }
+                if k < split {
+                    let other = STRIDE * (pattern.columns()[k] as usize - rows.start);
+                    for (c, v) in six.iter().enumerate() {
+                        row_sum[other + c] += v;
+                    }
+                }
+            }
+        }
+        if part >= self.chunked.interiors {
+            let start = self.chunked.separator_start();
+            for i in rows.clone() {
+                let range = self.incoming_ptr[i - start] as usize..self.incoming_ptr[i - start + 1] as usize;
+                for &k in &self.incoming[range] {
+                    // The interior that owns the block has judged it.
+                    let Some(six) = compress(source(k as usize)) else { return };
+                    for (c, v) in six.iter().enumerate() {
+                        row_sum[STRIDE * (i - rows.start) + c] += v;
+                    }
+                }
+            }
+        }
     }
 
     /// The rows of one part of y = A x, halos aside; `dots` receives the part of x · A x.
@@ -129,19 +215,39 @@ impl ChunkedMatrix {
         let mut guard = interior.then(|| self.halo[part].lock().unwrap_or_else(PoisonError::into_inner));
         let halo: &mut [Lane64] = guard.as_mut().map_or(&mut none, |h| h.as_mut_slice());
         let halo_start = if interior { first_separator + self.halo_range[part].start } else { 0 };
-        let work = PartProduct {
-            rows: self.chunked.part(part),
-            row_ptr: self.pattern().row_ptr(),
-            columns: self.pattern().columns(),
-            split: &self.split,
-            diagonal: &diagonal,
-            upper: &upper,
-            x,
-            y,
-            halo,
-            halo_start,
+        let (rows, split) = (self.chunked.part(part), &*self.split);
+        let (row_ptr, columns) = (self.pattern().row_ptr(), self.pattern().columns());
+        let (diagonal, upper) = (&*diagonal, &*upper);
+        let dot = match self.format {
+            Format::General => vectorized(GeneralProduct {
+                rows,
+                row_ptr,
+                columns,
+                split,
+                diagonal,
+                upper,
+                x,
+                y,
+                halo,
+                halo_start,
+            }),
+            Format::Laplacian => {
+                let (row_sum, weight) = (diagonal, upper);
+                vectorized(LaplacianProduct {
+                    rows,
+                    row_ptr,
+                    columns,
+                    split,
+                    row_sum,
+                    weight,
+                    x,
+                    y,
+                    halo,
+                    halo_start,
+                })
+            }
         };
-        dots.set(part, vectorized(work));
+        dots.set(part, dot);
     }
 
     /// Adds to the separator rows of `part` what the interiors sent there.
@@ -168,57 +274,27 @@ impl ChunkedMatrix {
     }
 }
 
-/// The product on one part.
-struct PartProduct<'a, T> {
-    rows: Range<usize>,
-    row_ptr: &'a [u32],
-    columns: &'a [u32],
-    split: &'a [u32],
-    diagonal: &'a [f64],
-    upper: &'a [f64],
-    x: &'a [T],
-    /// Rows of the part.
-    y: &'a mut [Lane64],
-    halo: &'a mut [Lane64],
-    /// Row of the first entry of `halo`.
-    halo_start: usize,
+impl FillSums {
+    fn note_diagonal(&mut self, block: &Block) {
+        self.diagonal += block[0] + block[4] + block[8];
+        self.absolute += block.iter().map(|v| v.abs()).sum::<f64>();
+    }
+
+    fn note_upper(&mut self, block: &Block) {
+        self.upper += (block[0] + block[4] + block[8]).abs();
+        self.absolute += block.iter().map(|v| v.abs()).sum::<f64>();
+    }
 }
 
-impl<T: Lanes> Kernel for PartProduct<'_, T> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn run<Q: Quad>(self, quad: Q) -> f64 {
-        let Self { rows, row_ptr, columns, split, diagonal, upper, x, y, halo, halo_start } = self;
-        halo.fill([0.0; 4]);
-        y.fill([0.0; 4]);
-        let start = rows.start;
-        let mut dot = 0.0;
-        for i in rows {
-            let xi = x[i].splats(quad);
-            let (begin, split, end) = (row_ptr[i] as usize, split[i] as usize, row_ptr[i + 1] as usize);
-            let mut acc = [quad.splat(0.0); 3];
-            for (k, &j) in (begin..split).zip(&columns[begin..split]) {
-                let block = block12(upper, 9 * k);
-                quad.accumulate(&mut acc, block, x[j as usize].load_wide(quad));
-                let yj = &mut y[j as usize - start];
-                *yj = quad.store(quad.add(quad.load(*yj), quad.transposed(block, xi)));
-            }
-            for (k, &j) in (split..end).zip(&columns[split..end]) {
-                let block = block12(upper, 9 * k);
-                quad.accumulate(&mut acc, block, x[j as usize].load_wide(quad));
-                let yj = &mut halo[j as usize - halo_start];
-                *yj = quad.store(quad.add(quad.load(*yj), quad.transposed(block, xi)));
-            }
-            let off = acc.map(|a| sum3(quad.store(a)));
-            let own = quad.store(quad.transposed(block12(diagonal, 9 * i), xi));
-            let (yi, xi) = (&mut y[i - start], x[i].first3());
-            for r in 0..3 {
-                yi[r] += own[r] + off[r];
-                dot += xi[r] * (own[r] + 2.0 * off[r]);
-            }
-            yi[3] = 0.0;
+/// Arrays for `stride` numbers per block, in parts.
+fn storage(chunked: &ChunkedOrder, pattern: &BlockPattern, stride: usize) -> (Shared<f64>, Shared<f64>) {
+    let row_ptr = pattern.row_ptr();
+    let array = |blocks: &dyn Fn(usize) -> usize| {
+        let mut bounds: Vec<usize> = chunked.bounds.iter().map(|&b| stride * blocks(b)).collect();
+        if let Some(last) = bounds.last_mut() {
+            *last += PAD;
         }
-        dot
-    }
+        Shared::new(0.0, &bounds)
+    };
+    (array(&|b| b), array(&|b| row_ptr[b] as usize))
 }

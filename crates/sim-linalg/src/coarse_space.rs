@@ -8,10 +8,10 @@ mod galerkin;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::block_factor::MatrixView;
 use crate::direct::{DirectSolver, FactorError, SparseCholesky};
 use crate::lanes::Lane64;
 use crate::matrix::BlockSymmetric;
+use crate::pattern::BlockPattern;
 use crate::team::Shared;
 
 pub(crate) use galerkin::Galerkin;
@@ -31,14 +31,18 @@ struct CoarseSystem {
 
 #[derive(Debug)]
 pub(crate) struct CoarseSpace {
-    /// Members of patch g are `members[ptr[g]..ptr[g + 1]]`, ascending.
+    /// Members of patch g are `members[ptr[g]..ptr[g + 1]]`, in the caller's numbering, by ascending row of the solver.
     ptr: Vec<u32>,
     members: Vec<u32>,
+    /// The same in the numbering of the solver.
+    rows: Vec<u32>,
     /// Values of the functions, in the order of `members`; unused ones are zero.
     phi: Vec<Lane64>,
-    /// The same by node.
+    /// The same by node of the caller, for Galerkin products.
     node_phi: Vec<Lane64>,
-    node_patch: Vec<u32>,
+    /// The same by row of the solver, for prolongation.
+    row_phi: Vec<Lane64>,
+    row_patch: Vec<u32>,
     /// First coarse block row of each patch.
     first: Vec<u32>,
     galerkin: Galerkin,
@@ -52,13 +56,14 @@ pub(crate) struct CoarseSpace {
 }
 
 impl CoarseSpace {
-    /// `patch` assigns the nodes of `pattern` (in its numbering) to patches 0..count; `coordinates` are three numbers per
-    /// node, without them only constants are used.
+    /// `patch` assigns the nodes of `pattern` to patches 0..count; `coordinates` are three numbers per node, without them
+    /// only constants are used; `order` is the numbering of the solver, new to old.
     pub(crate) fn new(
-        pattern: &crate::pattern::BlockPattern,
+        pattern: &BlockPattern,
         patch: &[u32],
         count: usize,
         coordinates: Option<&[f64]>,
+        order: &[u32],
     ) -> Result<Self, FactorError> {
         let n = patch.len();
         let mut ptr = vec![0_u32; count + 1];
@@ -69,10 +74,11 @@ impl CoarseSpace {
             ptr[g + 1] += ptr[g];
         }
         let mut next = ptr.clone();
-        let mut members = vec![0_u32; n];
-        for (i, &g) in patch.iter().enumerate() {
-            members[next[g as usize] as usize] = i as u32;
-            next[g as usize] += 1;
+        let (mut members, mut rows) = (vec![0_u32; n], vec![0_u32; n]);
+        for (row, &node) in order.iter().enumerate() {
+            let slot = &mut next[patch[node as usize] as usize];
+            (members[*slot as usize], rows[*slot as usize]) = (node, row as u32);
+            *slot += 1;
         }
         let mut phi = Vec::with_capacity(n);
         let mut first = vec![0_u32];
@@ -82,7 +88,10 @@ impl CoarseSpace {
             first.push(first[g] + kept as u32);
         }
         let mut node_phi = vec![[0.0; 4]; n];
-        members.iter().zip(&phi).for_each(|(&i, f)| node_phi[i as usize] = *f);
+        let mut row_phi = vec![[0.0; 4]; n];
+        for ((&node, &row), f) in members.iter().zip(&rows).zip(&phi) {
+            (node_phi[node as usize], row_phi[row as usize]) = (*f, *f);
+        }
         let groups: Vec<usize> =
             (0..count).step_by(PATCHES_PER_GROUP).chain(std::iter::once(count)).collect();
         let galerkin = Galerkin::new(pattern, patch, &ptr, &members, &first, &groups)?;
@@ -91,14 +100,16 @@ impl CoarseSpace {
         let bounds: Vec<usize> = groups.iter().map(|&g| first[g] as usize).collect();
         let vector = || Shared::new([0.0; 3], &bounds);
         Ok(Self {
-            node_patch: patch.to_vec(),
+            row_patch: order.iter().map(|&node| patch[node as usize]).collect(),
             restricted: vector(),
             restricted_r: vector(),
             solution: vector(),
             ptr,
             members,
+            rows,
             phi,
             node_phi,
+            row_phi,
             first,
             galerkin,
             system: Mutex::new(CoarseSystem { matrix, cholesky }),
@@ -124,7 +135,7 @@ impl CoarseSpace {
     }
 
     /// Galerkin products of the patches of one group.
-    pub(crate) fn galerkin_group(&self, matrix: MatrixView<'_>, group: usize) {
+    pub(crate) fn galerkin_group(&self, matrix: &BlockSymmetric, group: usize) {
         self.galerkin.compute_group(self, matrix, group);
     }
 
@@ -148,7 +159,7 @@ impl CoarseSpace {
             let mut sum = [[0.0; 3]; FUNCTIONS];
             let mut sum_r = [[0.0; 3]; FUNCTIONS];
             let range = self.ptr[g] as usize..self.ptr[g + 1] as usize;
-            for (&i, f) in self.members[range.clone()].iter().zip(&self.phi[range]) {
+            for (&i, f) in self.rows[range.clone()].iter().zip(&self.phi[range]) {
                 let ri = r[i as usize];
                 let di = w.map_or(ri, |(w, scale)| {
                     let wi = w[i as usize];
@@ -178,11 +189,11 @@ impl CoarseSpace {
         crate::reduce::dot(solution.as_flattened(), rhs_r.as_flattened())
     }
 
-    /// The coarse field at a node.
+    /// The coarse field at a row of the solver.
     #[inline(always)]
-    pub(crate) fn prolong(&self, solution: &[[f64; 3]], node: usize) -> [f64; 3] {
-        let g = self.node_patch[node] as usize;
-        let f = &self.node_phi[node];
+    pub(crate) fn prolong(&self, solution: &[[f64; 3]], row: usize) -> [f64; 3] {
+        let g = self.row_patch[row] as usize;
+        let f = &self.row_phi[row];
         let mut e = [0.0; 3];
         for (a, s) in solution[self.first[g] as usize..self.first[g + 1] as usize].iter().enumerate() {
             for c in 0..3 {

@@ -30,6 +30,19 @@ pub(crate) trait Quad: Copy {
     fn sub32(self, a: Self::F32, b: Self::F32) -> Self::F32;
     fn mul32(self, a: Self::F32, b: Self::F32) -> Self::F32;
     fn widen(self, v: Self::F32) -> Self::F64;
+    /// Lanes 1, 2, 0, 3.
+    fn rotate(self, v: Self::F64) -> Self::F64;
+    /// Lanes 2, 0, 1, 3.
+    fn rotate_back(self, v: Self::F64) -> Self::F64;
+
+    /// The product of a symmetric block, stored as its diagonal and its entries 01, 12, 02, with a vector.
+    #[inline(always)]
+    fn symmetric_times(self, block: &[f64], at: usize, x: Self::F64) -> Self::F64 {
+        let (diagonal, off) = (self.load_at(block, at), self.load_at(block, at + 3));
+        let ahead = self.mul(off, self.rotate(x));
+        let behind = self.mul(self.rotate_back(off), self.rotate_back(x));
+        self.add(self.mul(diagonal, x), self.add(ahead, behind))
+    }
 
     /// Four consecutive numbers of a slice.
     #[inline(always)]
@@ -147,6 +160,14 @@ impl Quad for Portable {
     fn widen(self, v: Lane32) -> Lane64 {
         v.map(f64::from)
     }
+    #[inline(always)]
+    fn rotate(self, v: Lane64) -> Lane64 {
+        [v[1], v[2], v[0], v[3]]
+    }
+    #[inline(always)]
+    fn rotate_back(self, v: Lane64) -> Lane64 {
+        [v[2], v[0], v[1], v[3]]
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -208,6 +229,15 @@ mod avx2 {
         #[inline(always)]
         fn widen(self, v: f32x4) -> f64x4 {
             self.convert_f32x4_to_f64x4(v)
+        }
+        #[inline(always)]
+        fn rotate(self, v: f64x4) -> f64x4 {
+            // Lane k of the result is lane (bits 2k, 2k + 1) of the source.
+            cast(self.avx2._mm256_permute4x64_pd::<0b11_00_10_01>(cast(v)))
+        }
+        #[inline(always)]
+        fn rotate_back(self, v: f64x4) -> f64x4 {
+            cast(self.avx2._mm256_permute4x64_pd::<0b11_01_00_10>(cast(v)))
         }
     }
 }
@@ -287,7 +317,7 @@ mod tests {
 
     struct Product<'a>(&'a [f64; 12], &'a [f32; 12], Lane64);
     impl Kernel for Product<'_> {
-        type Output = (Lane64, [Lane64; 3], Lane32);
+        type Output = (Lane64, [Lane64; 3], Lane32, Lane64);
         #[inline(always)]
         fn run<Q: Quad>(self, quad: Q) -> Self::Output {
             let x = quad.load(self.2);
@@ -299,6 +329,7 @@ mod tests {
                 quad.store(quad.transposed(self.0, self.2.splats(quad))),
                 acc.map(|a| quad.store(a)),
                 quad.store32(quad.transposed32(self.1, splats)),
+                quad.store(quad.symmetric_times(self.0, 0, x)),
             )
         }
     }
@@ -313,5 +344,12 @@ mod tests {
         let expected = block[0] * x[0] + block[1] * x[1] + block[2] * x[2];
         assert_eq!(sum3(wide.1[0]), expected);
         assert_eq!(wide.0[1], block[1] * x[0] + block[4] * x[1] + block[7] * x[2]);
+        // Diagonal 0, 1, 2 and entries 01, 12, 02 in places 3, 4, 5.
+        let rows = [[0, 3, 5], [3, 1, 4], [5, 4, 2]];
+        for (r, row) in rows.iter().enumerate() {
+            let expected: f64 = row.iter().zip(x).map(|(&k, x)| block[k] * x).sum();
+            assert!((wide.3[r] - expected).abs() < 1e-15);
+        }
+        assert_eq!(wide.3[3], 0.0);
     }
 }

@@ -9,7 +9,6 @@
 //! | hold a symmetric matrix | [`BlockPattern`], [`BlockSymmetric`] |
 //! | iterate on any operator | [`LinearOperator`], [`Preconditioner`], [`conjugate_gradients`], [`PreconditionerKind`] |
 //! | exchange matrices and operators with faer | [`FaerOperator`], [`AsFaerOperator`], [`BlockSymmetric::to_faer_lower`] |
-//!
 //! | solve the systems of implicit steps without choosing | [`LinearSolver`], [`SolverOptions`] |
 //! | factor chains, closed loops, trees, anything | [`BlockTridiagonal`], [`BlockPentadiagonal`], [`ClosedLoop`], [`BlockTree`], [`SparseCholesky`] |
 //!
@@ -30,6 +29,7 @@ mod faer_bridge;
 mod lanes;
 mod matrix;
 mod operator;
+mod options;
 mod ordering;
 mod partition;
 mod pattern;
@@ -50,6 +50,7 @@ pub use direct::{
 pub use faer_bridge::{AsFaerOperator, AsFaerPreconditioner, FaerOperator};
 pub use matrix::{BlockSymmetric, MatrixError};
 pub use operator::{LinearOperator, Preconditioner};
+pub use options::OptionsError;
 pub use pattern::{BlockPattern, PatternError};
 pub use preconditioners::{
     BlockIncompleteCholesky, BlockJacobi, IdentityPreconditioner, IncompleteCholesky, Jacobi,
@@ -59,5 +60,7 @@ pub use preconditioners::{
 
 pub use solver::{FactorReport, LinearSolver, SolveReport, SolverChoice, SolverError, SolverOptions};
 
-mod options;
-pub use options::OptionsError;
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -119,8 +119,8 @@ enum Method {
 /// Solves A x = b for a sequence of matrices on one pattern.
 ///
 /// [`LinearSolver::prepare`] once per pattern, [`LinearSolver::factor`] per matrix, [`LinearSolver::solve`] per right-hand
-/// side. After the first solve nothing is allocated unless a solve falls back to the direct factorisation, or the method
-/// is threshold incomplete Cholesky.
+/// side. After the first solve no array of the size of the system is allocated, unless a solve falls back to the direct
+/// factorisation or the method is threshold incomplete Cholesky.
 ///
 /// # Limitations
 /// Symmetric positive definite matrices. An indefinite matrix is an error, never a wrong solution.
@@ -233,7 +233,11 @@ impl LinearSolver {
             }
             Some(Method::Team(team)) => {
                 let soft_limit = if self.options.choice == SolverChoice::Auto { policy::SOFT } else { 0.0 };
-                team.refill(matrix, soft_limit)?.shift
+                let report = team.refill(matrix, soft_limit)?;
+                if self.options.choice == SolverChoice::Auto {
+                    self.reason = policy::reason_for_large(report.coarse_usable);
+                }
+                report.shift
             }
             Some(Method::Generic { preconditioner, .. }) => {
                 preconditioner.refill(matrix)?;

@@ -71,8 +71,9 @@ struct TeamPartials {
     curvature: Partials,
     residual: Partials,
     smoothed: Partials,
-    unused: Partials,
+    discarded: Partials,
     coarse: Partials,
+    misfits: Partials,
     failed: Partials,
 }
 

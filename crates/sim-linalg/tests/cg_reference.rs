@@ -90,7 +90,20 @@ impl LinearOperator for Dense {
     }
 }
 
-/// E-implicit-euler-matrix-conditioning: M + h²K of the 1e7 : 1e2 pair within the bound of the theory, here with two unknowns.
+/// E-filtered-cg: the second of three components is prescribed, leaves the system and moves to the right-hand side.
+#[test]
+fn e_filtered_cg_by_elimination() {
+    let prescribed = 0.5;
+    let reduced: [&[f64]; 2] = [&[4.0, 0.0], &[0.0, 5.0]];
+    let mut x = [0.0; 2];
+    let options = CgOptions { relative_tolerance: 1e-14, ..CgOptions::default() };
+    solve(&reduced, &[1.0 - prescribed, 3.0 - prescribed], &mut x, &options).unwrap();
+    assert!((x[0] - 0.125).abs() < 1e-13 && (x[1] - 0.5).abs() < 1e-13, "{x:?}");
+    let constraint_residual = (x[0] + 3.0 * prescribed + x[1]) - 2.0;
+    assert!((constraint_residual - 0.125).abs() < 1e-13);
+}
+
+/// E-stiffness-ratio-two-springs: 1e7 : 1e2, both ways round.
 #[test]
 fn e_stiffness_ratio_two_springs() {
     let options = CgOptions { relative_tolerance: 1e-13, ..CgOptions::default() };

@@ -73,6 +73,7 @@ fn kershaw_in_blocks() {
     let b = vec![1.0; 12];
     for kind in PreconditionerKind::ALL {
         let options = PreconditionerOptions {
+            fill_level: 0,
             drop_tolerance: 0.0,
             fill_limit: 1.0,
             ..PreconditionerOptions::default()

@@ -37,7 +37,9 @@ fn w1_solutions_and_iterations() {
         (SolverChoice::BlockIncompleteCholesky, 200, 100),
         (SolverChoice::BlockJacobi, 840, 780),
     ] {
-        let (x, report) = solve_sheet(&s, &mut solver(choice, 1), 1e-6);
+        let preconditioner = PreconditionerOptions { fill_level: 0, ..PreconditionerOptions::default() };
+        let options = SolverOptions { choice, preconditioner, ..SolverOptions::default() };
+        let (x, report) = solve_sheet(&s, &mut LinearSolver::new(options).unwrap(), 1e-6);
         let norm = x.iter().map(|v| v * v).sum::<f64>().sqrt();
         assert!((norm / 5.66273939 - 1.0).abs() < 1e-6, "{choice:?}: {norm}");
         assert!((least..=most).contains(&report.iterations), "{choice:?}: {}", report.iterations);
@@ -73,7 +75,7 @@ fn bits_do_not_depend_on_threads() {
             let tolerance = if choice == SolverChoice::TwoLevel { 1e-6 } else { 0.1 };
             solve_sheet(&s, &mut LinearSolver::new(options).unwrap(), tolerance)
         };
-        for fill in [0, 1] {
+        for fill in if choice == SolverChoice::TwoLevel { 0..2 } else { 1..2 } {
             let one = run(1, fill);
             for threads in [2, 4] {
                 let many = run(threads, fill);
@@ -166,25 +168,61 @@ fn a_choice_that_does_not_fit_is_refused() {
 
 #[test]
 fn a_failed_iteration_falls_back_and_says_so() {
-    let s = sheet(&SheetOptions::stiff(30)).unwrap();
-    let options =
-        SolverOptions { choice: SolverChoice::BlockJacobi, max_iterations: 20, ..SolverOptions::default() };
-    let (x, report) = solve_sheet(&s, &mut LinearSolver::new(options.clone()).unwrap(), 1e-8);
-    assert_eq!((report.method, report.reason), ("direct", "the iteration failed"));
-    assert!(matches!(report.fallback, Some(CgError::NotConverged { iteration: 20, .. })));
-    assert!(relative_residual(&s.matrix, &s.rhs, &x) < 1e-8);
+    // Two chunks, so that two threads really share the solve that fails.
+    let s = sheet(&SheetOptions::stiff(52)).unwrap();
+    for threads in [1, 2] {
+        let options = SolverOptions {
+            choice: SolverChoice::BlockJacobi,
+            max_iterations: 20,
+            threads,
+            ..SolverOptions::default()
+        };
+        let (x, report) = solve_sheet(&s, &mut LinearSolver::new(options.clone()).unwrap(), 1e-8);
+        assert_eq!((report.method, report.reason), ("direct", "the iteration failed"));
+        assert!(matches!(report.fallback, Some(CgError::NotConverged { iteration: 20, .. })));
+        assert!(relative_residual(&s.matrix, &s.rhs, &x) < 1e-8);
 
-    let mut strict = LinearSolver::new(SolverOptions { fallback_to_direct: false, ..options }).unwrap();
-    strict.prepare(s.matrix.pattern(), None).unwrap();
-    strict.factor(&s.matrix).unwrap();
-    let mut x = vec![0.0; s.rhs.len()];
-    let error = strict.solve(&s.matrix, &s.rhs, &mut x, 1e-8).unwrap_err();
-    let SolverError::Iteration(CgError::NotConverged { iteration, relative_residual: reported, .. }) = error
-    else {
-        panic!("{error}")
-    };
-    assert_eq!(iteration, 20);
-    assert!((relative_residual(&s.matrix, &s.rhs, &x) / reported - 1.0).abs() < 1e-6);
+        let mut strict = LinearSolver::new(SolverOptions { fallback_to_direct: false, ..options }).unwrap();
+        strict.prepare(s.matrix.pattern(), None).unwrap();
+        strict.factor(&s.matrix).unwrap();
+        let mut x = vec![0.0; s.rhs.len()];
+        let error = strict.solve(&s.matrix, &s.rhs, &mut x, 1e-8).unwrap_err();
+        let SolverError::Iteration(CgError::NotConverged { iteration, relative_residual: reported, .. }) =
+            error
+        else {
+            panic!("{error}")
+        };
+        assert_eq!(iteration, 20);
+        assert!((relative_residual(&s.matrix, &s.rhs, &x) / reported - 1.0).abs() < 1e-6);
+    }
+}
+
+/// One node in the middle is pulled apart by its surroundings: the factor needs a shift, and the iteration finds out.
+#[test]
+fn an_indefinite_sheet_is_found_out_by_any_number_of_threads() {
+    let mut s = sheet(&SheetOptions::soft(52)).unwrap();
+    let middle = s.matrix.block_rows() / 2;
+    s.matrix.add(middle, middle, &(Matrix3::identity() * -0.2));
+    let lowest = s.matrix.block(middle, middle).unwrap().symmetric_eigenvalues().min();
+    assert!(lowest < 0.0, "{lowest}");
+    for choice in [SolverChoice::TwoLevel, SolverChoice::BlockIncompleteCholesky, SolverChoice::Auto] {
+        let outcome = |threads| {
+            let mut solver = solver(choice, threads);
+            solver.prepare(s.matrix.pattern(), Some(&s.rest)).unwrap();
+            let mut x = vec![0.0; s.rhs.len()];
+            solver.factor(&s.matrix).and_then(|_| solver.solve(&s.matrix, &s.rhs, &mut x, 1e-8)).unwrap_err()
+        };
+        let one = outcome(1);
+        assert!(
+            matches!(
+                one,
+                SolverError::Iteration(CgError::IndefiniteOperator { .. })
+                    | SolverError::Preconditioner(PreconditionerError::Breakdown { .. })
+            ),
+            "{choice:?}: {one}"
+        );
+        assert_eq!(outcome(2), one);
+    }
 }
 
 /// Report L35: 1090 along the spring, −910 across it.

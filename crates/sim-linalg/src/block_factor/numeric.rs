@@ -5,7 +5,8 @@ use std::ops::Range;
 use crate::block_factor::symbolic::{FILL, FactorPattern};
 use crate::block3::{Block, inverse_positive_definite};
 use crate::lanes::{Kernel, Lane64, PAD, Quad, block12, vectorized};
-use crate::ordering::ChunkedOrder;
+use crate::matrix::BlockSymmetric;
+use crate::ordering::{ChunkedOrder, TRANSPOSED};
 use crate::team::Shared;
 
 /// A pivot block that is not positive definite.
@@ -26,13 +27,6 @@ pub(crate) struct BlockFactor {
     /// matrix by the f32 precision of its stiffest entries, which can exceed its smallest eigenvalue.
     scratch: Shared<f64>,
     inverse64: Shared<Block>,
-}
-
-/// The renumbered matrix as flat arrays, nine numbers per block.
-#[derive(Clone, Copy)]
-pub(crate) struct MatrixView<'a> {
-    pub(crate) diagonal: &'a [f64],
-    pub(crate) upper: &'a [f64],
 }
 
 /// What the numeric phase does to the diagonal.
@@ -60,7 +54,7 @@ impl BlockFactor {
         &self,
         pattern: &FactorPattern,
         chunked: &ChunkedOrder,
-        matrix: MatrixView<'_>,
+        matrix: &BlockSymmetric,
         tuning: Tuning,
         part: usize,
     ) -> Result<(), Breakdown> {
@@ -73,6 +67,7 @@ impl BlockFactor {
             rows,
             pattern,
             matrix,
+            order: &chunked.order,
             tuning,
             entry_bounds: &entry_bounds,
             before: &self.scratch.read(before_parts.clone()),
@@ -100,7 +95,9 @@ struct PartFactor<'a> {
     rows: Range<usize>,
     first_entry: usize,
     pattern: &'a FactorPattern,
-    matrix: MatrixView<'a>,
+    matrix: &'a BlockSymmetric,
+    /// The caller's row of each row.
+    order: &'a [u32],
     tuning: Tuning,
     /// Entry boundaries of the interiors.
     entry_bounds: &'a [usize],
@@ -144,8 +141,7 @@ impl Kernel for PartFactor<'_> {
 impl PartFactor<'_> {
     #[inline(always)]
     fn shifted_diagonal(&self, i: usize) -> Block {
-        let mut d = [0.0; 9];
-        d.copy_from_slice(&self.matrix.diagonal[9 * i..9 * i + 9]);
+        let mut d = self.matrix.diagonal[self.order[i] as usize];
         let factor = 1.0 + self.tuning.shift;
         d[0] *= factor;
         d[4] *= factor;
@@ -157,7 +153,7 @@ impl PartFactor<'_> {
     #[inline(always)]
     fn updated_entry<Q: Quad>(&self, quad: Q, p: usize) -> LaneBlock {
         let pattern = self.pattern;
-        let mut u = load_transposed(self.matrix.upper, pattern.source[p]).map(|row| quad.load(row));
+        let mut u = load(&self.matrix.upper, pattern.source[p]).map(|row| quad.load(row));
         let updates = pattern.update_ptr[p] as usize..pattern.update_ptr[p + 1] as usize;
         for (&local, &other) in
             pattern.update_local[updates.clone()].iter().zip(&pattern.update_other[updates])
@@ -197,14 +193,18 @@ impl PartFactor<'_> {
     }
 }
 
-/// The transpose of an upper block, rows padded to four lanes.
+/// A block of the matrix, rows padded to four lanes.
 #[inline(always)]
-fn load_transposed(upper: &[f64], source: u32) -> LaneBlock {
+fn load(upper: &[Block], source: u32) -> LaneBlock {
     if source == FILL {
         return [[0.0; 4]; 3];
     }
-    let b = &upper[9 * source as usize..9 * source as usize + 9];
-    [[b[0], b[3], b[6], 0.0], [b[1], b[4], b[7], 0.0], [b[2], b[5], b[8], 0.0]]
+    let b = &upper[(source & !TRANSPOSED) as usize];
+    if source & TRANSPOSED == 0 {
+        [[b[0], b[1], b[2], 0.0], [b[3], b[4], b[5], 0.0], [b[6], b[7], b[8], 0.0]]
+    } else {
+        [[b[0], b[3], b[6], 0.0], [b[1], b[4], b[7], 0.0], [b[2], b[5], b[8], 0.0]]
+    }
 }
 
 #[inline(always)]

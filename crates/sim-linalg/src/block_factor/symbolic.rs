@@ -1,6 +1,6 @@
 //! Which blocks the incomplete factor keeps, and which products update them.
 
-use crate::ordering::ChunkedOrder;
+use crate::ordering::{ChunkedOrder, PermutedPattern, TRANSPOSED};
 use crate::pattern::BlockPattern;
 
 /// Marks an entry of the factor that the matrix does not have.
@@ -13,7 +13,7 @@ pub(crate) struct FactorPattern {
     pub(crate) col: Vec<u32>,
     /// First entry of each row whose column lies in the row's own part.
     pub(crate) own: Vec<u32>,
-    /// Index of the matrix block (col, row) above the diagonal, or [`FILL`].
+    /// The caller's upper block that makes this entry, with the top bit if the entry is its transpose, or [`FILL`].
     pub(crate) source: Vec<u32>,
     /// Updates of entry k are `update_ptr[k]..update_ptr[k + 1]`.
     pub(crate) update_ptr: Vec<u32>,
@@ -30,11 +30,12 @@ pub(crate) struct FactorPattern {
 }
 
 impl FactorPattern {
-    /// Fill of level up to `fill_level` on `pattern` (already in the order of `chunked`). Merges the separators of
+    /// Fill of level up to `fill_level` on the renumbered pattern, which is in the order of `chunked`. Merges the separators of
     /// `chunked` if the factor couples them.
     ///
     /// Source: Watts, SPE J. 21 (1981) 345, for the levels.
-    pub(crate) fn new(pattern: &BlockPattern, chunked: &mut ChunkedOrder, fill_level: u8) -> Self {
+    pub(crate) fn new(permuted: &PermutedPattern, chunked: &mut ChunkedOrder, fill_level: u8) -> Self {
+        let pattern = &permuted.pattern;
         let (ptr, col) = fill_pattern(pattern, fill_level);
         let row = |i: usize| &col[ptr[i] as usize..ptr[i + 1] as usize];
         if chunked.separators_touch(row) {
@@ -43,7 +44,10 @@ impl FactorPattern {
         let n = pattern.block_rows();
         let mut source = Vec::with_capacity(col.len());
         for i in 0..n {
-            source.extend(row(i).iter().map(|&j| pattern.position(j as usize, i).map_or(FILL, |k| k as u32)));
+            // Entry (i, j) is the transpose of the renumbered upper block (j, i).
+            let block =
+                |&j: &u32| pattern.position(j as usize, i).map_or(FILL, |k| permuted.source[k] ^ TRANSPOSED);
+            source.extend(row(i).iter().map(block));
         }
         let mut own = vec![0; n];
         for part in 0..chunked.parts() {
@@ -169,6 +173,11 @@ fn fill_pattern(pattern: &BlockPattern, fill_level: u8) -> (Vec<u32>, Vec<u32>) 
 mod tests {
     use super::*;
 
+    fn permuted(pattern: &BlockPattern) -> PermutedPattern {
+        let order: Vec<u32> = (0..pattern.block_rows() as u32).collect();
+        PermutedPattern::new(pattern, &order)
+    }
+
     fn single(n: usize) -> ChunkedOrder {
         ChunkedOrder { order: (0..n as u32).collect(), bounds: vec![0, n], interiors: 1 }
     }
@@ -178,7 +187,7 @@ mod tests {
     fn levels_of_a_cycle() {
         let pattern = BlockPattern::from_edges(5, &[[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]]).unwrap();
         let rows = |level| {
-            let factor = FactorPattern::new(&pattern, &mut single(5), level);
+            let factor = FactorPattern::new(&permuted(&pattern), &mut single(5), level);
             factor.col[factor.ptr[4] as usize..].to_vec()
         };
         assert_eq!(rows(0), [0, 3]);
@@ -189,7 +198,7 @@ mod tests {
     #[test]
     fn updates_pair_equal_columns() {
         let pattern = BlockPattern::from_edges(4, &[[0, 2], [0, 3], [1, 3], [2, 3]]).unwrap();
-        let factor = FactorPattern::new(&pattern, &mut single(4), 0);
+        let factor = FactorPattern::new(&permuted(&pattern), &mut single(4), 0);
         // Row 3 has columns 0, 1, 2; entry (3, 2) is updated by (3, 0) and (2, 0).
         let entry = factor.len() - 1;
         let updates = factor.update_ptr[entry] as usize..factor.update_ptr[entry + 1] as usize;

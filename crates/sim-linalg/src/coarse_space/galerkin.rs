@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use crate::block_factor::MatrixView;
 use crate::block3::{self, Block};
 use crate::coarse_space::{CoarseSpace, FUNCTIONS};
 use crate::direct::FactorError;
-use crate::lanes::Lane64;
+use crate::lanes::{Kernel, Quad, vectorized};
 use crate::matrix::BlockSymmetric;
 use crate::ordering::TRANSPOSED;
 use crate::pattern::BlockPattern;
@@ -126,61 +125,10 @@ impl Galerkin {
     }
 
     /// One-sided products of the patches of one group.
-    pub(crate) fn compute_group(&self, space: &CoarseSpace, matrix: MatrixView<'_>, group: usize) {
+    pub(crate) fn compute_group(&self, space: &CoarseSpace, matrix: &BlockSymmetric, group: usize) {
         let mut products = self.products.write(group..group + 1);
-        products.fill([0.0; 9]);
         let base = self.products.part_range(group).start;
-        let mut sums: Vec<RowSum> = Vec::new();
-        for g in space.groups[group]..space.groups[group + 1] {
-            let functions = space.functions(g);
-            for &i in &space.members[space.ptr[g] as usize..space.ptr[g + 1] as usize] {
-                let i = i as usize;
-                self.row_sums(space, matrix, i, functions, &mut sums);
-                let targets = self.target_ptr[i] as usize..self.target_ptr[i + 1] as usize;
-                let phi = &space.node_phi[i];
-                for (sum, t) in sums.iter().zip(targets) {
-                    let columns = self.target_functions[t] as usize;
-                    let start = self.target[t] as usize - base;
-                    let blocks = &mut products[start..start + functions * columns];
-                    for (row, f) in blocks.chunks_exact_mut(columns).zip(phi) {
-                        for (block, w) in row.iter_mut().zip(sum) {
-                            for (b, w) in block.iter_mut().zip(w) {
-                                *b += f * w;
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// W = Σ_j φ_j A_ij for each neighboring patch; half of the diagonal block, since products are added to their mirror.
-    fn row_sums(
-        &self,
-        space: &CoarseSpace,
-        matrix: MatrixView<'_>,
-        i: usize,
-        functions: usize,
-        sums: &mut Vec<RowSum>,
-    ) {
-        sums.clear();
-        sums.resize((self.target_ptr[i + 1] - self.target_ptr[i]) as usize, [[0.0; 9]; FUNCTIONS]);
-        let first_target = self.target_ptr[i] as usize;
-        let mut add = |t: usize, count: usize, phi: &Lane64, scale: f64, block: &[f64]| {
-            for (w, f) in sums[t].iter_mut().zip(phi).take(count) {
-                for (w, b) in w.iter_mut().zip(block) {
-                    *w += scale * f * b;
-                }
-            }
-        };
-        add(0, functions, &space.node_phi[i], 0.5, &matrix.diagonal[9 * i..9 * i + 9]);
-        let range = self.fine_row_ptr[i] as usize..self.fine_row_ptr[i + 1] as usize;
-        for k in range {
-            let t = self.entry_target[k] as usize;
-            let count = self.target_functions[first_target + t] as usize;
-            let j = self.fine_col[k] as usize;
-            add(t, count, &space.node_phi[j], 1.0, &matrix.upper[9 * k..9 * k + 9]);
-        }
+        vectorized(GroupProducts { galerkin: self, space, matrix, group, base, products: &mut products });
     }
 
     /// Adds the one-sided products and their mirrors into the coarse matrix.
@@ -200,5 +148,82 @@ impl Galerkin {
                 coarse.upper[index - n].iter_mut().zip(source).for_each(|(t, v)| *t += v);
             }
         }
+    }
+}
+
+/// The one-sided products of a group of patches.
+struct GroupProducts<'a> {
+    galerkin: &'a Galerkin,
+    space: &'a CoarseSpace,
+    matrix: &'a BlockSymmetric,
+    group: usize,
+    /// First block of the group.
+    base: usize,
+    products: &'a mut [Block],
+}
+
+impl Kernel for GroupProducts<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<Q: Quad>(self, _quad: Q) {
+        let Self { galerkin, space, matrix, group, base, products } = self;
+        products.fill([0.0; 9]);
+        let mut sums: Vec<RowSum> = Vec::new();
+        for g in space.groups[group]..space.groups[group + 1] {
+            let functions = space.functions(g);
+            for &i in &space.members[space.ptr[g] as usize..space.ptr[g + 1] as usize] {
+                let i = i as usize;
+                galerkin.row_sums(space, matrix, i, functions, &mut sums);
+                let targets = galerkin.target_ptr[i] as usize..galerkin.target_ptr[i + 1] as usize;
+                let phi = &space.node_phi[i];
+                for (sum, t) in sums.iter().zip(targets) {
+                    let columns = galerkin.target_functions[t] as usize;
+                    let start = galerkin.target[t] as usize - base;
+                    let blocks = &mut products[start..start + functions * columns];
+                    for (row, f) in blocks.chunks_exact_mut(columns).zip(phi) {
+                        for (block, w) in row.iter_mut().zip(sum) {
+                            add_scaled(block, *f, w);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Galerkin {
+    /// W = Σ_j φ_j A_ij for each neighboring patch; half of the diagonal block, since products are added to their mirror.
+    #[inline(always)]
+    fn row_sums(
+        &self,
+        space: &CoarseSpace,
+        matrix: &BlockSymmetric,
+        i: usize,
+        functions: usize,
+        sums: &mut Vec<RowSum>,
+    ) {
+        sums.clear();
+        sums.resize((self.target_ptr[i + 1] - self.target_ptr[i]) as usize, [[0.0; 9]; FUNCTIONS]);
+        let first_target = self.target_ptr[i] as usize;
+        for (w, f) in sums[0].iter_mut().zip(&space.node_phi[i]).take(functions) {
+            add_scaled(w, 0.5 * f, &matrix.diagonal[i]);
+        }
+        for k in self.fine_row_ptr[i] as usize..self.fine_row_ptr[i + 1] as usize {
+            let t = self.entry_target[k] as usize;
+            let count = self.target_functions[first_target + t] as usize;
+            let phi = &space.node_phi[self.fine_col[k] as usize];
+            for (w, f) in sums[t].iter_mut().zip(phi).take(count) {
+                add_scaled(w, *f, &matrix.upper[k]);
+            }
+        }
+    }
+}
+
+/// target += factor · source.
+#[inline(always)]
+fn add_scaled(target: &mut Block, factor: f64, source: &Block) {
+    for (t, s) in target.iter_mut().zip(source) {
+        *t += factor * s;
     }
 }

@@ -6,7 +6,8 @@ use crate::pattern::BlockPattern;
 use crate::preconditioners::{MatrixPreconditioner, PreconditionerError, check_matrix};
 use crate::team_cg::TeamCg;
 
-/// A ≈ L D Lᵀ with 3×3 blocks on the pattern of A, or with fill by level, in reverse Cuthill-McKee order.
+/// A ≈ L D Lᵀ with 3×3 blocks on the pattern of A, or with fill by level, in the given order or, if that
+/// scatters rows, in reverse Cuthill-McKee order.
 ///
 /// The factor is computed in f64 and applied in f32: half the bytes, the same iterations.
 ///

@@ -1,7 +1,7 @@
 //! Which method for which system.
 //!
 //! 1. A chain, a closed chain or a tree: its own factorisation, linear in size and exact.
-//! 2. Up to [`SMALL`] block rows: sparse Cholesky; exact, and nothing iterative is faster.
+//! 2. Up to [`SMALL`] block rows: sparse Cholesky; exact, and iterations gain little.
 //! 3. Else conjugate gradients with block incomplete Cholesky, and with a coarse space on top if the matrix is stiff, that
 //!    is if its off-diagonal blocks outweigh the sums of its rows by more than [`SOFT`] (about dt² k / m).
 
@@ -16,9 +16,9 @@ use crate::solver::{Method, SolverChoice, SolverError, SolverOptions};
 use crate::team_cg::{Combination, TeamCg};
 
 /// Block rows up to which sparse Cholesky is chosen.
-const SMALL: usize = 600;
+const SMALL: usize = 200;
 /// Stiffness below which incomplete Cholesky alone needs so few iterations that a coarse space does not pay.
-pub(crate) const SOFT: f64 = 30.0;
+pub(crate) const SOFT: f64 = 150.0;
 /// Scalar unknowns up to which a failed iteration may be repeated directly: about 0.9 GB of factor.
 pub(crate) const LARGEST_DIRECT: usize = 300_000;
 
@@ -72,7 +72,12 @@ fn automatic(
         return Ok((Method::Direct(Box::new(SparseCholesky::new(pattern)?)), "small"));
     }
     debug_assert_eq!(options.choice, SolverChoice::Auto);
-    Ok((two_level(Combination::Deflated)?, "large"))
+    Ok((two_level(Combination::Deflated)?, reason_for_large(true)))
+}
+
+/// Why a large system is solved as it is, once its values have been seen.
+pub(crate) fn reason_for_large(coarse: bool) -> &'static str {
+    if coarse { "large and stiff" } else { "large, but soft: a coarse space does not pay" }
 }
 
 /// The factorisation of linear cost that a pattern allows.

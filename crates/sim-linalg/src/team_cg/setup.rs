@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::block_factor::{BlockFactor, Breakdown, FactorPattern, MatrixView, Tuning};
-use crate::block3::{Block, inverse_positive_definite};
+use crate::block_factor::{BlockFactor, Breakdown, FactorPattern, Tuning};
+use crate::block3::inverse_positive_definite;
 use crate::chunked_matrix::ChunkedMatrix;
 use crate::coarse_space::CoarseSpace;
 use crate::direct::FactorError;
 use crate::matrix::BlockSymmetric;
-use crate::ordering::{ChunkedOrder, PermutedPattern, reverse_cuthill_mckee};
+use crate::ordering::{ChunkedOrder, PermutedPattern, base_order};
 use crate::partition::graph_patches;
 use crate::pattern::BlockPattern;
 use crate::preconditioners::{PreconditionerError, with_shifts};
@@ -28,6 +28,15 @@ pub(crate) struct RefillReport {
     pub(crate) coarse_usable: bool,
 }
 
+/// Why a refill stops before it factors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    /// A block is not symmetric; the storage must change.
+    GeneralBlocks,
+    NotFinite,
+}
+
+#[derive(Debug, Clone, Copy)]
 struct FirstAttempt {
     coarse_usable: bool,
     scale: f64,
@@ -41,7 +50,7 @@ impl TeamCg {
             None => Smoother::BlockJacobi(Shared::new([0.0; 12], &matrix.chunked.bounds)),
             Some(level) => {
                 let mut chunked = matrix.chunked.clone();
-                let pattern = FactorPattern::new(matrix.pattern(), &mut chunked, level);
+                let pattern = FactorPattern::new(&matrix.permuted, &mut chunked, level);
                 if chunked != matrix.chunked {
                     matrix = ChunkedMatrix::new(chunked, matrix.permuted);
                 }
@@ -65,8 +74,9 @@ impl TeamCg {
                 curvature: Partials::new(parts),
                 residual: Partials::new(parts),
                 smoothed: Partials::new(parts),
-                unused: Partials::new(parts),
+                discarded: Partials::new(parts),
                 coarse: Partials::new(1),
+                misfits: Partials::new(parts),
                 failed: Partials::new(parts),
             },
             applying: std::sync::Mutex::new(()),
@@ -81,10 +91,10 @@ impl TeamCg {
         }
     }
 
-    /// On a pattern in any order: renumbers it by reverse Cuthill-McKee and cuts it into chunks.
+    /// On a pattern in any order: renumbers it if that helps, and cuts it into chunks.
     pub(crate) fn on_pattern(pattern: &BlockPattern, smoother_fill: Option<u8>, threads: usize) -> Self {
         let adjacency = pattern.adjacency();
-        let base = reverse_cuthill_mckee(&adjacency);
+        let base = base_order(pattern, &adjacency);
         let chunks = (((pattern.block_rows() as f64).sqrt() / LINES_PER_CHUNK) as usize).clamp(1, MAX_CHUNKS);
         let chunked = ChunkedOrder::new(&adjacency, &base, chunks);
         let permuted = PermutedPattern::new(pattern, &chunked.order);
@@ -103,12 +113,8 @@ impl TeamCg {
         if let Some(rest) = rest {
             assert_eq!(rest.len(), pattern.dim(), "{} rest coordinates for {}", rest.len(), pattern.dim());
         }
-        let order = &self.matrix.chunked.order;
-        let (patch, count) = graph_patches(&adjacency, &reverse_cuthill_mckee(&adjacency), rest, patch_size);
-        let patch: Vec<u32> = order.iter().map(|&old| patch[old as usize]).collect();
-        let rest: Option<Vec<f64>> =
-            rest.map(|r| order.iter().flat_map(|&old| r[3 * old as usize..][..3].iter().copied()).collect());
-        let coarse = CoarseSpace::new(self.matrix.pattern(), &patch, count, rest.as_deref())?;
+        let (patch, count) = graph_patches(&adjacency, &base_order(pattern, &adjacency), rest, patch_size);
+        let coarse = CoarseSpace::new(pattern, &patch, count, rest, &self.matrix.chunked.order)?;
         Ok(self.with_coarse(coarse, combination))
     }
 
@@ -132,20 +138,25 @@ impl TeamCg {
         soft_limit: f64,
     ) -> Result<RefillReport, PreconditionerError> {
         let threads = self.threads;
-        let next_part = AtomicUsize::new(0);
-        let this = &*self;
-        let first = run(threads, |worker| this.refill_on(worker, values, soft_limit, &next_part));
-        let Some(FirstAttempt { coarse_usable, scale, mut broken }) = first else {
+        let attempt = |this: &Self| {
+            let next_part = AtomicUsize::new(0);
+            run(threads, |worker| this.refill_on(worker, values, soft_limit, &next_part))
+        };
+        let mut first = attempt(self);
+        if matches!(first, Err(Refusal::GeneralBlocks)) {
+            self.matrix.store_general_blocks();
+            first = attempt(self);
+        }
+        let Ok(FirstAttempt { coarse_usable, scale, mut broken }) = first else {
             let block_row = values.first_non_finite().unwrap_or(0);
             return Err(PreconditionerError::NotFinite { block_row });
         };
+        let this = &*self;
         let order = &this.matrix.chunked.order;
         let shift = with_shifts(|shift| {
             if shift > 0.0 {
                 broken = run(threads, |worker| {
-                    let (diagonal, upper) = (this.matrix.diagonal.read_all(), this.matrix.upper.read_all());
-                    let view = MatrixView { diagonal: &diagonal, upper: &upper };
-                    this.factor_smoother(worker, view, Tuning { shift, scale }, None)
+                    this.factor_smoother(worker, values, Tuning { shift, scale }, None)
                 });
             }
             broken.map_or(Ok(()), |b| Err(order[b.row] as usize))
@@ -155,43 +166,46 @@ impl TeamCg {
         Ok(RefillReport { shift, coarse_usable: self.coarse_usable })
     }
 
-    /// Everything up to the first factorisation without shift; `None` if a value is not finite.
+    /// Everything up to the first factorisation without shift.
     fn refill_on(
         &self,
         worker: Worker<'_>,
         values: &BlockSymmetric,
         soft_limit: f64,
         queue: &AtomicUsize,
-    ) -> Option<FirstAttempt> {
-        let TeamPartials { residual: diagonal, smoothed: upper, curvature: absolute, .. } = &self.partials;
+    ) -> Result<FirstAttempt, Refusal> {
+        let TeamPartials { residual: diagonal, smoothed: upper, curvature: absolute, misfits, .. } =
+            &self.partials;
         for part in self.parts_of(worker) {
             let sums = self.matrix.fill_part(values, part);
             diagonal.set(part, sums.diagonal);
             upper.set(part, sums.upper);
             absolute.set(part, sums.absolute);
+            misfits.set(part, f64::from(u8::from(!sums.fits)));
         }
         worker.barrier();
+        if misfits.sum() > 0.0 {
+            return Err(Refusal::GeneralBlocks);
+        }
         if !absolute.sum().is_finite() {
-            return None;
+            return Err(Refusal::NotFinite);
         }
         let (diagonal, upper) = (diagonal.sum(), 2.0 * upper.sum());
         let scale = power_of_two(diagonal / (3 * self.matrix.rows().max(1)) as f64);
         let stiff = upper > soft_limit * (diagonal - upper).max(0.0);
         let wanted = self.coarse.as_ref().filter(|_| stiff);
-        let (diagonal, upper) = (self.matrix.diagonal.read_all(), self.matrix.upper.read_all());
-        let view = MatrixView { diagonal: &diagonal, upper: &upper };
         if let Some(coarse) = wanted {
             for group in worker.share(coarse.groups()) {
-                coarse.galerkin_group(view, group);
+                coarse.galerkin_group(values, group);
             }
             worker.barrier();
             if worker.is_first() {
                 self.partials.coarse.set(0, f64::from(u8::from(coarse.factor().is_ok())));
             }
         }
-        let broken = self.factor_smoother(worker, view, Tuning { shift: 0.0, scale }, Some(queue));
+        let broken = self.factor_smoother(worker, values, Tuning { shift: 0.0, scale }, Some(queue));
         let coarse_usable = wanted.is_some() && self.partials.coarse.get(0) == 1.0;
-        Some(FirstAttempt { coarse_usable, scale, broken })
+        Ok(FirstAttempt { coarse_usable, scale, broken })
     }
 
     /// Factors all parts; every thread returns the same verdict. With `queue`, threads take interiors as they come, so
@@ -199,7 +213,7 @@ impl TeamCg {
     fn factor_smoother(
         &self,
         worker: Worker<'_>,
-        view: MatrixView<'_>,
+        values: &BlockSymmetric,
         tuning: Tuning,
         queue: Option<&AtomicUsize>,
     ) -> Option<Breakdown> {
@@ -210,11 +224,11 @@ impl TeamCg {
                 if part >= interiors {
                     break;
                 }
-                self.factor_part(view, tuning, part);
+                self.factor_part(values, tuning, part);
             }
         } else {
             for part in worker.share(interiors) {
-                self.factor_part(view, tuning, part);
+                self.factor_part(values, tuning, part);
             }
         }
         worker.barrier();
@@ -222,21 +236,21 @@ impl TeamCg {
             return Some(row);
         }
         for part in self.separators_of(worker) {
-            self.factor_part(view, tuning, part);
+            self.factor_part(values, tuning, part);
         }
         worker.barrier();
         first_failure(&self.partials.failed, interiors..self.matrix.parts())
     }
 
-    fn factor_part(&self, view: MatrixView<'_>, tuning: Tuning, part: usize) {
+    fn factor_part(&self, values: &BlockSymmetric, tuning: Tuning, part: usize) {
         let chunked = &self.matrix.chunked;
         let result = match &self.smoother {
-            Smoother::Incomplete(ic) => ic.factor.factor_part(&ic.pattern, chunked, view, tuning, part),
+            Smoother::Incomplete(ic) => ic.factor.factor_part(&ic.pattern, chunked, values, tuning, part),
             Smoother::BlockJacobi(inverse) => {
                 let mut inverse = inverse.write(part..part + 1);
                 let rows = chunked.part(part);
                 rows.clone().zip(inverse.iter_mut()).try_for_each(|(row, padded)| {
-                    let mut d: Block = view.diagonal[9 * row..9 * row + 9].try_into().unwrap_or([0.0; 9]);
+                    let mut d = values.diagonal[chunked.order[row] as usize];
                     for k in [0, 4, 8] {
                         d[k] *= 1.0 + tuning.shift;
                     }

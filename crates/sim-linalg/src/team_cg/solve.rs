@@ -205,7 +205,7 @@ impl TeamCg {
     /// r = b − A x; returns ‖r‖.
     fn true_residual(&self, worker: Worker<'_>) -> f64 {
         worker.barrier();
-        self.product(worker, &self.vectors.x, &self.vectors.q, &self.partials.unused);
+        self.product(worker, &self.vectors.x, &self.vectors.q, &self.partials.discarded);
         for part in self.parts_of(worker) {
             let mut q = self.vectors.q.write(part..part + 1);
             self.matrix.add_halos(&mut q, part);
@@ -242,7 +242,7 @@ impl TeamCg {
             }
         }
         worker.barrier();
-        self.product(worker, &self.vectors.p, &self.vectors.q, &self.partials.unused);
+        self.product(worker, &self.vectors.p, &self.vectors.q, &self.partials.discarded);
         for part in self.parts_of(worker) {
             let mut q = self.vectors.q.write(part..part + 1);
             self.matrix.add_halos(&mut q, part);
@@ -336,7 +336,7 @@ impl TeamCg {
         let smoothed = scale * self.partials.smoothed.sum();
         let Some(coarse) = self.coarse() else { return smoothed };
         let correction = (self.combination == Combination::Deflated).then(|| {
-            self.product(worker, &self.vectors.y, &self.vectors.q, &self.partials.unused);
+            self.product(worker, &self.vectors.y, &self.vectors.q, &self.partials.discarded);
             if self.has_separators() {
                 for part in self.separators_of(worker) {
                     self.matrix.add_halos(&mut self.vectors.q.write(part..part + 1), part);
