@@ -49,6 +49,11 @@ fn solve(sheet: &Sheet, choice: SolverChoice, threads: usize, repeats: usize) ->
     Solved { setup, total, report: report.expect("solved at least once"), norm }
 }
 
+/// Milliseconds of faer's sparse Cholesky, numeric factorization and solve, on one thread.
+pub(super) fn direct_ms(sheet: &Sheet) -> f64 {
+    1e3 * solve(sheet, SolverChoice::Direct, 1, 5).total.median
+}
+
 fn run(context: &Context, emit: &mut dyn FnMut(Row)) {
     let expected = expected();
     for (n, one, two, soft) in SIZES {

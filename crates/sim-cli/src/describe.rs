@@ -21,7 +21,9 @@ pub fn execute(arguments: &DescribeArguments) -> Result<ExitCode, Failure> {
         if arguments.json {
             println!("{}", Value::Array(STEPPERS.iter().map(as_json).collect()));
         } else {
-            STEPPERS.iter().for_each(|info| println!("{:<28} {}", info.method.id, info.method.summary));
+            for info in STEPPERS {
+                println!("{:<28} {}", info.method.id, info.method.summary);
+            }
         }
         return Ok(ExitCode::SUCCESS);
     };

@@ -6,6 +6,8 @@ use sim_core::force::springs::{Spring, SpringPotential, Springs};
 use sim_core::topology::{BeltLoopOptions, ClothOptions, Pulley, belt_loop, cloth};
 use sim_core::{ParticleSystem, ParticleSystemBuilder, Potential, State, System};
 
+#[path = "../examples/w4/cloth.rs"]
+mod cloth_steps;
 #[path = "support/dense.rs"]
 mod dense;
 use dense::noise;
@@ -103,4 +105,23 @@ fn every_spring_acts_once() {
             assert!((found - expected).abs() < 1e-13 * scale, "{name}: particle {}", i / 3);
         }
     }
+}
+
+#[test]
+fn a_hundred_steps_of_a_large_cloth_end_where_other_programs_end() {
+    let (steps, expected) = cloth_steps::EXPECTED[0];
+    let system = cloth_steps::system(200);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut state = cloth_steps::start(200);
+        let mut f = vec![0.0; state.q.len()];
+        pool.install(|| cloth_steps::run(&system, &mut state, &mut f, steps, 2e-5));
+        state
+    };
+    let state = run(1);
+    for (found, expected) in cloth_steps::position_sum(&state).iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-12 * 20_000.0, "{found} {expected}");
+    }
+    assert_eq!(run(2).hash(), state.hash());
+    assert_eq!(cloth_steps::springs(200).len(), 238_002);
 }

@@ -36,7 +36,7 @@ kind = "position"
 part = "pair"
 at = 1
 component = "z"
-value = "min"
+value = "minimum"
 "#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -92,16 +92,7 @@ fn run_here(
     }
 
     let (frame, start) = (scene.time.frame, scene.time.start);
-    let whole = (scene.time.duration / frame).round();
-    let frames = options.until.map_or(whole, |until| ((until - start) / frame - 1e-9).ceil().max(0.0));
-    if frames != whole {
-        warnings.push(format!(
-            "run to {} s instead of {} s: expectations are not judged",
-            start + frames * frame,
-            start + whole * frame
-        ));
-    }
-    let frames = frames as u64;
+    let (frames, judged) = frames_to_run(scene, options.until, &mut warnings);
 
     let model_system: &dyn ModelSystem = &system;
     let mut planner = StepPlanner::new(info, scene)?;
@@ -185,7 +176,22 @@ fn run_here(
         state_hash: String::new(),
         state: State::default(),
     };
-    recorder.finish(result, scene, failure, frames as f64 == whole)
+    recorder.finish(result, scene, failure, judged)
+}
+
+/// Number of frames, and whether it is the scene's own, so that its expectations are about it.
+fn frames_to_run(scene: &Scene, until: Option<f64>, warnings: &mut Vec<String>) -> (u64, bool) {
+    let (frame, start) = (scene.time.frame, scene.time.start);
+    let whole = (scene.time.duration / frame).round();
+    let frames = until.map_or(whole, |until| ((until - start) / frame - 1e-9).ceil().max(0.0));
+    if frames != whole {
+        warnings.push(format!(
+            "run to {} s instead of {} s: expectations are not judged",
+            start + frames * frame,
+            start + whole * frame
+        ));
+    }
+    (frames as u64, frames == whole)
 }
 
 /// Builds a scene and looks up its probes and its method, without running it.

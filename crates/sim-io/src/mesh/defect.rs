@@ -206,17 +206,14 @@ fn duplicates(mesh: &Mesh) -> (Vec<Defect>, Vec<Option<u32>>) {
         }
         // Adding zero makes -0 and 0 the same place.
         let key = x.map(|x| (x + 0.0).to_bits());
-        match first.get(&key) {
-            Some(&earlier) => {
-                target.push(target[earlier as usize]);
-                let (line, first) = (mesh.vertex_lines[index], mesh.vertex_lines[earlier as usize]);
-                found.push(Defect::DuplicateVertex { line, first });
-            }
-            None => {
-                first.insert(key, index as u32);
-                target.push(Some(next));
-                next += 1;
-            }
+        if let Some(&earlier) = first.get(&key) {
+            target.push(target[earlier as usize]);
+            let (line, first) = (mesh.vertex_lines[index], mesh.vertex_lines[earlier as usize]);
+            found.push(Defect::DuplicateVertex { line, first });
+        } else {
+            first.insert(key, index as u32);
+            target.push(Some(next));
+            next += 1;
         }
     }
     (found, target)

@@ -103,7 +103,7 @@ fn face<'a>(words: impl Iterator<Item = &'a str>, vertices: usize) -> Result<Vec
         let corner = match number {
             0 => return Err("vertex numbers start at 1, found 0".into()),
             n if n > 0 => n - 1,
-            n => vertices as i64 + n,
+            n => i64::try_from(vertices).unwrap_or(i64::MAX).saturating_add(n),
         };
         match u32::try_from(corner) {
             Ok(corner) => corners.push(corner),

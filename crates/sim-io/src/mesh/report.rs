@@ -91,16 +91,18 @@ pub(super) fn of(mesh: &Mesh) -> MeshReport {
     }
 }
 
+/// The representative of `i`'s component; halves the way there.
+fn root(parent: &mut [u32], mut i: u32) -> u32 {
+    while parent[i as usize] != i {
+        parent[i as usize] = parent[parent[i as usize] as usize];
+        i = parent[i as usize];
+    }
+    i
+}
+
 /// Connected components of the graph of these edges; vertices in no edge do not count.
 fn components(vertices: usize, edges: &[[u32; 2]]) -> usize {
     let mut parent: Vec<u32> = (0..vertices as u32).collect();
-    fn root(parent: &mut [u32], mut i: u32) -> u32 {
-        while parent[i as usize] != i {
-            parent[i as usize] = parent[parent[i as usize] as usize];
-            i = parent[i as usize];
-        }
-        i
-    }
     let mut used = vec![false; vertices];
     for &[a, b] in edges {
         let (a_root, b_root) = (root(&mut parent, a), root(&mut parent, b));

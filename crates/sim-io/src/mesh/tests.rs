@@ -28,8 +28,8 @@ const PENTAGON: &str = "v 0 0 0\nv 1 0 0\nv 1.5 1 0\nv 0.5 2 0\nv -0.5 1 0\nvt 0
 
 #[test]
 fn m78_quads_triangles_and_pentagons_with_and_without_slashes() {
-    let slashed = |face: &str| face.split(' ').map(|c| format!(" {c}/1/1")).collect::<String>();
-    let bare = |face: &str| face.split(' ').map(|c| format!(" {c}//1")).collect::<String>();
+    let slashed = |face: &str| format!(" {}/1/1", face.replace(' ', "/1/1 "));
+    let bare = |face: &str| format!(" {}//1", face.replace(' ', "//1 "));
     for (face, triangles, shear) in [
         ("1 2 3 4", vec![[0, 1, 2], [0, 2, 3]], 2),
         ("3 4 5", vec![[2, 3, 4]], 0),

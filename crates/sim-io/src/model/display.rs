@@ -35,30 +35,27 @@ pub(super) fn of(scene: &Scene, layout: &Layout, laid: &[Laid], held: &[usize]) 
     let (mut display, mut skins) = (Display::default(), Vec::new());
     for ((part, place), laid) in scene.parts.iter().zip(&layout.parts).zip(laid) {
         let first = display.points as u32;
-        let skin = match part {
-            Part::Coil(coil) => {
-                let axis = Vector3::from(coil.axis).normalize();
-                let u = any_normal(axis);
-                let points = (coil.turns * POINTS_PER_TURN).clamp(8.0, MAX_HELIX_POINTS) as usize + 1;
-                display.lines.extend((1..points as u32).map(|i| [first + i - 1, first + i]));
-                Skin::Helix {
-                    particles: place.particles.clone(),
-                    turns: coil.turns,
-                    radius: 0.5 * coil.coil_diameter,
-                    across: [u, axis.cross(&u)],
-                    points,
-                }
+        let skin = if let Part::Coil(coil) = part {
+            let axis = Vector3::from(coil.axis).normalize();
+            let u = any_normal(axis);
+            let points = (coil.turns * POINTS_PER_TURN).clamp(8.0, MAX_HELIX_POINTS) as usize + 1;
+            display.lines.extend((1..points as u32).map(|i| [first + i - 1, first + i]));
+            Skin::Helix {
+                particles: place.particles.clone(),
+                turns: coil.turns,
+                radius: 0.5 * coil.coil_diameter,
+                across: [u, axis.cross(&u)],
+                points,
             }
-            _ => {
-                let topology = &laid.topology;
-                display.lines.extend(topology.segments.iter().map(|ends| ends.map(|i| i + first)));
-                display.triangles.extend(topology.triangles.iter().map(|t| t.map(|i| i + first)));
-                let halves = topology.quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
-                display.triangles.extend(halves.map(|t| t.map(|i| i + first)));
-                let own = held.iter().filter(|particle| place.particles.contains(particle));
-                display.held.extend(own.map(|particle| first + (particle - place.particles.start) as u32));
-                Skin::Particles(place.particles.clone())
-            }
+        } else {
+            let topology = &laid.topology;
+            display.lines.extend(topology.segments.iter().map(|ends| ends.map(|i| i + first)));
+            display.triangles.extend(topology.triangles.iter().map(|t| t.map(|i| i + first)));
+            let halves = topology.quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+            display.triangles.extend(halves.map(|t| t.map(|i| i + first)));
+            let own = held.iter().filter(|particle| place.particles.contains(particle));
+            display.held.extend(own.map(|particle| first + (particle - place.particles.start) as u32));
+            Skin::Particles(place.particles.clone())
         };
         display.points += skin.len();
         display.parts.push(DisplayPart { id: place.id.clone(), points: first as usize..display.points });

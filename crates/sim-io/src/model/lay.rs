@@ -202,7 +202,7 @@ fn lay_cloth(part: &Cloth, material: Material, at: &At<'_>) -> Result<Laid, Scen
     let topology = cloth(&options).map_err(|error| model_error(at)(&error))?;
     let cell = part.width / part.columns as f64 * (part.height / part.rows as f64);
     let laid = membrane::Membrane {
-        membrane_stiffness: either(
+        stretch_stiffness: either(
             part.membrane_stiffness,
             part.youngs_modulus.or(material.youngs_modulus),
             part.thickness,
@@ -228,7 +228,7 @@ fn lay_mesh(part: &MeshPart, material: Material, scene: &Scene, at: &At<'_>) -> 
     mesh.place(part.scale, part.translate);
     let topology = mesh.topology(&part.file).map_err(refuse)?;
     let laid = membrane::Membrane {
-        membrane_stiffness: either(
+        stretch_stiffness: either(
             part.membrane_stiffness,
             part.youngs_modulus.or(material.youngs_modulus),
             part.thickness,

@@ -119,10 +119,10 @@ fn relax(
             return Err(StartError::NotFinite { particle, owner: owner(layout, particle), iterations });
         }
         let (mut largest, mut particle, mut any) = (0.0_f64, 0, 0.0_f64);
-        for i in 0..n {
+        for (i, &free) in free.iter().enumerate() {
             let size = size(&f, i);
             any = any.max(size);
-            if free[i] && size > largest {
+            if free && size > largest {
                 (largest, particle) = (size, i);
             }
         }

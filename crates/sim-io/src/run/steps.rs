@@ -111,6 +111,15 @@ impl Failure {
     }
 }
 
+/// What sets the limit, by part where it is a spring.
+fn culprit(report: &StabilityReport, layout: &Layout) -> Option<String> {
+    let (force, index) = report.culprit?;
+    Some(match layout.spring_owner(index) {
+        Some((part, local)) if force == "spring" => format!("spring {local} of part {}", part.id),
+        _ => format!("{force} {index}"),
+    })
+}
+
 fn owner(layout: &Layout, particle: usize) -> String {
     let owner = layout.particle_owner(particle);
     owner.map(|(part, local)| format!("; that is particle {local} of part {}", part.id)).unwrap_or_default()
@@ -125,7 +134,8 @@ pub(crate) struct StepPlanner {
     limit: Option<f64>,
     culprit: Option<String>,
     most: u64,
-    above: Option<(f64, f64)>,
+    /// First step above its limit, that limit and what sets it.
+    above: Option<(f64, f64, Option<String>)>,
 }
 
 impl StepPlanner {
@@ -159,7 +169,7 @@ impl StepPlanner {
     ) -> Result<FramePlan, Failure> {
         let planned = match self.substepping.plan(system, state, frame) {
             Err(SubstepError::Stability(StabilityError::NeedsMatrices { .. })) => {
-                self.from_matrices(system, state, frame)
+                self.plan_by_matrices(system, state, frame)
             }
             Err(error) => Err(Failure::Substeps(error)),
             Ok(plan) => Ok((plan.substeps, plan.stability)),
@@ -168,7 +178,7 @@ impl StepPlanner {
             (Some(fixed), Ok((_, report))) => {
                 let dt = frame / f64::from(fixed);
                 if dt > report.dt_bound && self.above.is_none() {
-                    self.above = Some((dt, report.dt_bound));
+                    self.above = Some((dt, report.dt_bound, culprit(&report, layout)));
                 }
                 self.note(&report, layout);
                 u64::from(fixed)
@@ -185,7 +195,7 @@ impl StepPlanner {
         Ok(FramePlan { steps, dt: frame / steps as f64 })
     }
 
-    fn from_matrices(
+    fn plan_by_matrices(
         &self,
         system: &dyn ModelSystem,
         state: &State,
@@ -208,10 +218,7 @@ impl StepPlanner {
     fn note(&mut self, report: &StabilityReport, layout: &Layout) {
         if report.dt_bound.is_finite() && self.limit.is_none_or(|limit| report.dt_bound < limit) {
             self.limit = Some(report.dt_bound);
-            self.culprit = report.culprit.map(|(force, index)| match layout.spring_owner(index) {
-                Some((part, local)) if force == "spring" => format!("spring {local} of part {}", part.id),
-                _ => format!("{force} {index}"),
-            });
+            self.culprit = culprit(report, layout);
         }
     }
 
@@ -231,15 +238,13 @@ impl StepPlanner {
     }
 
     fn likely_cause(&self, dt: f64) -> String {
-        match (self.limit, &self.culprit) {
-            (Some(limit), culprit) if dt > limit => format!(
-                "; dt above limit: {dt:.4e} s > {limit:.4e} s{}",
-                culprit.as_ref().map(|culprit| format!(", set by {culprit}")).unwrap_or_default()
-            ),
-            (Some(limit), _) => {
+        match (self.warnings(), self.limit) {
+            // The limit of the first frame that went beyond it: those of frames that have blown up mean nothing.
+            (Some(above), _) => format!("; {above}"),
+            (None, Some(limit)) => {
                 format!("; dt {dt:.4e} s is within the linear limit {limit:.4e} s: try a smaller `safety`")
             }
-            (None, _) => "; no step limit is known for this method and model".to_owned(),
+            (None, None) => "; no step limit is known for this method and model".to_owned(),
         }
     }
 
@@ -247,15 +252,11 @@ impl StepPlanner {
         self.most
     }
 
+    /// Says when the fixed number of substeps is too small.
     pub fn warnings(&self) -> Option<String> {
-        let (dt, limit) = self.above?;
-        Some(format!(
-            "dt above limit: {dt:.4e} s > {limit:.4e} s{}",
-            match &self.culprit {
-                Some(culprit) => format!(", set by {culprit}"),
-                None => String::new(),
-            }
-        ))
+        let (dt, limit, culprit) = self.above.as_ref()?;
+        let culprit = culprit.as_ref().map(|culprit| format!(", set by {culprit}")).unwrap_or_default();
+        Some(format!("dt above limit: {dt:.4e} s > {limit:.4e} s{culprit}"))
     }
 
     pub fn choice(&self) -> Option<StepChoice> {

@@ -36,6 +36,7 @@ impl<'a> At<'a> {
         Self { source: self.source, path: format!("{}[{index}]", self.path) }
     }
 
+    #[expect(clippy::unnecessary_box_returns, reason = "errors carry a boxed place to stay small")]
     pub fn place(&self) -> Box<super::error::Place> {
         self.source.place(&self.path)
     }
@@ -269,7 +270,7 @@ fn probes(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
             }
             Probe::Tension(p) | Probe::Strain(p) => at.field("part").exists(&p.part, "part", ids.clone())?,
             Probe::MaxStrain(p) | Probe::Length(p) => {
-                at.field("part").exists(&p.part, "part", ids.clone())?
+                at.field("part").exists(&p.part, "part", ids.clone())?;
             }
             Probe::Ratio(p) | Probe::Difference(p) => {
                 // Only earlier probes, so that there is no circle.

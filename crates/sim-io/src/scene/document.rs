@@ -152,7 +152,7 @@ pub struct OutputOptions {
     pub every: u64,
     /// Write the series as CSV.
     pub csv: bool,
-    /// Write frames for ParaView.
+    /// Write frames for `ParaView`.
     pub vtk: bool,
     /// Write the HTML report.
     pub report: bool,

@@ -18,6 +18,7 @@ impl Source {
     }
 
     /// A path in this file, with the line of the deepest part of it that the file has.
+    #[expect(clippy::unnecessary_box_returns, reason = "errors carry a boxed place to stay small")]
     pub fn place(&self, field: &str) -> Box<Place> {
         Box::new(Place { file: self.file.clone(), field: field.to_owned(), line: self.line_of(field) })
     }

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 /// # Limitations
 /// Springs cannot have every Poisson ratio, and the diagonals of a quad also stiffen it against stretching.
 pub(super) struct Membrane {
-    pub membrane_stiffness: f64,
+    pub stretch_stiffness: f64,
     pub areal_density: f64,
     pub shear_stiffness: f64,
     pub bending_stiffness: f64,
@@ -44,7 +44,7 @@ impl Membrane {
             .segments
             .iter()
             .map(|&ends| {
-                spring(ends, self.membrane_stiffness * areas.beside(ends) / topology.distance(ends).powi(2))
+                spring(ends, self.stretch_stiffness * areas.beside(ends) / topology.distance(ends).powi(2))
             })
             .collect();
         let structural = springs.len();

@@ -194,7 +194,7 @@ fn coil(part: &Coil, at: &At<'_>, of_material: impl Fn(&str) -> bool) -> Result<
 
 /// What cloth and mesh have in common.
 struct Membrane<'a> {
-    membrane_stiffness: Option<f64>,
+    stretch_stiffness: Option<f64>,
     youngs_modulus: Option<f64>,
     thickness: Option<f64>,
     areal_density: Option<f64>,
@@ -207,7 +207,7 @@ impl Membrane<'_> {
         at.positive_if("thickness", self.thickness)?;
         let measured = self.thickness.is_some();
         EitherOr {
-            direct: ("membrane_stiffness", self.membrane_stiffness),
+            direct: ("membrane_stiffness", self.stretch_stiffness),
             factor: ("youngs_modulus", self.youngs_modulus),
             measure: ("thickness", measured),
         }
@@ -235,7 +235,7 @@ fn cloth(part: &Cloth, at: &At<'_>, of_material: impl Fn(&str) -> bool) -> Resul
     at.direction("width_direction", part.width_direction)?;
     at.direction("height_direction", part.height_direction)?;
     Membrane {
-        membrane_stiffness: part.membrane_stiffness,
+        stretch_stiffness: part.membrane_stiffness,
         youngs_modulus: part.youngs_modulus,
         thickness: part.thickness,
         areal_density: part.areal_density,
@@ -255,7 +255,7 @@ fn mesh(part: &MeshPart, at: &At<'_>, of_material: impl Fn(&str) -> bool) -> Res
         return Err(at.field("file").refuse("``", "the name of an OBJ file"));
     }
     Membrane {
-        membrane_stiffness: part.membrane_stiffness,
+        stretch_stiffness: part.membrane_stiffness,
         youngs_modulus: part.youngs_modulus,
         thickness: part.thickness,
         areal_density: part.areal_density,

@@ -1,0 +1,53 @@
+//! Every scene of `docs/scenes`: built in, run, and as theory says.
+
+use sim_io::scene::library::BUILT_IN;
+use sim_io::{RunOptions, RunResult, Scene, run};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+fn result(name: &str, options: RunOptions) -> RunResult {
+    let scene = Scene::load(name, &[]).unwrap();
+    run(&scene, options, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn met(name: &str) {
+    let result = result(name, RunOptions::default());
+    assert!(!result.expectations.is_empty(), "{name} expects nothing");
+    for expectation in &result.expectations {
+        assert!(expectation.pass, "{name}: {expectation:?}");
+    }
+    // A scene without external work or damping keeps its account to rounding.
+    let scale = result.energy.initial.total().abs().max(result.energy.current.kinetic).max(1e-3);
+    assert!(result.energy.gap().abs() < 1e-9 * scale, "{name}: gap {}", result.energy.gap());
+}
+
+macro_rules! scenes {
+    ($($name:ident),* $(,)?) => {
+        const TESTED: &[&str] = &[$(stringify!($name)),*];
+        $(#[test] fn $name() { met(stringify!($name)); })*
+    };
+}
+scenes!(coil, coil_surge, falling_sheet, flag, hanging_rope, hanging_rope_modes, rope, string, three_links);
+
+#[test]
+fn the_folder_is_built_in_and_tested() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenes");
+    let mut files: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
+        .collect();
+    files.sort();
+    assert_eq!(files, BUILT_IN.iter().map(|scene| scene.name).collect::<Vec<_>>());
+    assert_eq!(files, TESTED);
+}
+
+#[test]
+fn the_number_of_threads_changes_no_bit() {
+    let hash = |threads| {
+        let options = RunOptions { until: Some(0.1), threads: Some(threads) };
+        result("flag", options).state_hash
+    };
+    let one = hash(1);
+    assert_eq!((hash(2), hash(8)), (one.clone(), one));
+}
