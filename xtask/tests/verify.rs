@@ -34,6 +34,10 @@ fn unconditional_methods_bound_every_network_at_every_step() {
     {
         judged += 1;
         let found = counterexample(&strategy, 12, 4, |network| {
+            // Held at one end: what drifts away for a day loses digits of its stretch.
+            let mut network = network.clone();
+            network.particles[0].pinned = true;
+            network.particles[0].velocity = [0.0; 3];
             let (system, state) = network.build().unwrap();
             let linear: Box<dyn ModelSystem> = Box::new(Linearized::at(&system, &state));
             for dt in [1e-3, 1.0, 1e3] {
@@ -45,12 +49,21 @@ fn unconditional_methods_bound_every_network_at_every_step() {
                 }
                 let energy = |at: &State| linear.energy(at.t, &at.q, &at.v).total();
                 let start = energy(&at);
-                for step in 0..60 {
+                let mut energies = vec![start];
+                for _ in 0..100 {
                     stepper.step(&*linear, &mut at, dt).map_err(|error| error.to_string())?;
-                    // A method that carries accelerations may overshoot in its first steps, but not grow.
-                    if energy(&at) > 4.0 * start {
-                        return Err(format!("dt = {dt}, step {step}: {} J from {start} J", energy(&at)));
-                    }
+                    energies.push(energy(&at));
+                }
+                let worst = |energies: &[f64]| energies.iter().copied().fold(0.0, f64::max);
+                // An A-stable rational function of a dissipative operator is a contraction (von Neumann), up to the tolerance of
+                // Newton's method. A method that carries accelerations overshoots in its first steps, but does not grow.
+                let (bound, later) = if at.internal.is_empty() {
+                    (start, worst(&energies))
+                } else {
+                    (worst(&energies[..50]), worst(&energies[50..]))
+                };
+                if later.is_nan() || later > bound * (1.0 + 1e-6) {
+                    return Err(format!("dt = {dt}: {later} J from {bound} J"));
                 }
             }
             Ok(())
