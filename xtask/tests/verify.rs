@@ -1,8 +1,10 @@
 //! The step certificate as properties of random networks, and what a counterexample becomes.
 
-use sim_integrate::{stencil_stable_dt, stepper_info};
+use sim_core::{ModelSystem, Stability, State};
+use sim_integrate::{STEPPERS, stencil_stable_dt, stepper_info};
 use sim_io::Scene;
 use sim_io::run::{RunOptions, run};
+use sim_verify::Linearized;
 use sim_verify::strategies::{Network, NetworkOptions, counterexample, networks};
 use std::ops::ControlFlow;
 use xtask::verify::certificate::{KINDS, examine, options};
@@ -19,6 +21,58 @@ fn certificates_hold_on_random_networks() {
             panic!("{}: {}\n{}", kind.id, found.reason, found.network.scene(kind.method, 1e-3, 100));
         }
     }
+}
+
+/// The energy of a linear network does not grow under any method that claims every step, whatever the step.
+#[test]
+fn unconditional_methods_bound_every_network_at_every_step() {
+    let strategy = networks(NetworkOptions { particles: 5, damping_ratio: 0.3, ..NetworkOptions::default() });
+    let mut judged = 0;
+    for info in STEPPERS
+        .iter()
+        .filter(|info| matches!(info.method.stability, Stability::Unconditional | Stability::LStable))
+    {
+        judged += 1;
+        let found = counterexample(&strategy, 12, 4, |network| {
+            // Held at one end: what drifts away for a day loses digits of its stretch.
+            let mut network = network.clone();
+            network.particles[0].pinned = true;
+            network.particles[0].velocity = [0.0; 3];
+            let (system, state) = network.build().unwrap();
+            let linear: Box<dyn ModelSystem> = Box::new(Linearized::at(&system, &state));
+            for dt in [1e-3, 1.0, 1e3] {
+                let mut stepper = sim_integrate::stepper(info.method.id, &serde_json::Value::Null).unwrap();
+                let mut at = state.clone();
+                at.q.iter_mut().enumerate().for_each(|(i, q)| *q += 0.01 * (i as f64).sin());
+                for i in (0..at.q.len()).filter(|&i| !linear.is_free(i / 3)) {
+                    at.q[i] = state.q[i];
+                }
+                let energy = |at: &State| linear.energy(at.t, &at.q, &at.v).total();
+                let start = energy(&at);
+                let mut energies = vec![start];
+                for _ in 0..100 {
+                    stepper.step(&*linear, &mut at, dt).map_err(|error| error.to_string())?;
+                    energies.push(energy(&at));
+                }
+                let worst = |energies: &[f64]| energies.iter().copied().fold(0.0, f64::max);
+                // An A-stable rational function of a dissipative operator is a contraction (von Neumann), up to the tolerance of
+                // Newton's method. A method that carries accelerations overshoots in its first steps, but does not grow.
+                let (bound, later) = if at.internal.is_empty() {
+                    (start, worst(&energies))
+                } else {
+                    (worst(&energies[..50]), worst(&energies[50..]))
+                };
+                if later.is_nan() || later > bound * (1.0 + 1e-6) {
+                    return Err(format!("dt = {dt}: {later} J from {bound} J"));
+                }
+            }
+            Ok(())
+        });
+        if let Some(found) = found {
+            panic!("{}: {}\n{:?}", info.method.id, found.reason, found.network);
+        }
+    }
+    assert!(judged >= 6, "{judged} methods");
 }
 
 /// Whether a scene runs away.

@@ -51,8 +51,8 @@ impl Stepper<dyn ModelSystem> for Heun {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pendulum = problem("pendulum").ok_or("the pendulum is a registered problem")?;
     for wrong in [false, true] {
-        let report = order_study(pendulum, &mut Heun { wrong }, OrderOptions::default())?;
-        let order = report.order().ok_or("errors above rounding")?;
+        let report = order_study(pendulum, &mut Heun { wrong }, OrderOptions::for_problem(pendulum))?;
+        let order = report.observed().ok_or("errors above rounding")?;
         println!("{}: {report}", if wrong { "in a hurry" } else { "with care" });
         assert!((order - if wrong { 1.0 } else { 2.0 }).abs() < 0.05, "measured order {order}");
     }

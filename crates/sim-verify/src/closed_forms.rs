@@ -95,8 +95,11 @@ pub fn closed_form(id: &str) -> Option<ClosedForm> {
         "symplectic_euler_drift_kick" => |o, dt| kick(o, dt) * drift(dt),
         "leapfrog" => |o, dt| predicted_half_kick(o, dt) * drift(dt) * kick(o, 0.5 * dt),
         "position_verlet" => |o, dt| drift(0.5 * dt) * kick(o, dt) * drift(0.5 * dt),
-        "implicit_euler" => |o, dt| rational(o, dt, &[1.0], &[1.0, -1.0]),
-        "implicit_midpoint" | "trapezoidal" => |o, dt| rational(o, dt, &[1.0, 0.5], &[1.0, -0.5]),
+        // `imex` without explicit forces and `theta_mixed` with equal weights are these.
+        "implicit_euler" | "imex" => |o, dt| rational(o, dt, &[1.0], &[1.0, -1.0]),
+        "implicit_midpoint" | "trapezoidal" | "theta_mixed" => {
+            |o, dt| rational(o, dt, &[1.0, 0.5], &[1.0, -0.5])
+        }
         "tr_bdf2" => tr_bdf2,
         _ => return None,
     })

@@ -3,7 +3,7 @@
 use super::catalogue::{Job, Outcome, Scope};
 use super::steppers::make;
 use nalgebra::Complex;
-use serde_json::json;
+use serde_json::{Value, json};
 use sim_integrate::STEPPERS;
 use sim_verify::judge::linear::{Line, march};
 use sim_verify::judge::{AnyStepper, Subject};
@@ -12,26 +12,62 @@ use sim_verify::reference::{Case, ReferenceError, case};
 use sim_verify::studies::run;
 use sim_verify::{Claim, ExactProblem};
 
+mod families;
 mod limits;
 mod trajectories;
 
+use families::{FAMILY, critical_steps, family, hht, newmark};
 use limits::{damped_limits, decay, limit_2, runge_kutta_limits};
 use trajectories::{duffing, elastic_pendulum, henon_heiles, kepler, pendulum};
 
-/// Names in the reference cases and ids of methods that are exactly these. `leapfrog` is velocity Verlet where nothing is damped.
-const NAMES: [(&str, &str); 11] = [
-    ("explicit_euler", "explicit_euler"),
-    ("symplectic_euler_v_first", "symplectic_euler"),
-    ("symplectic_euler_x_first", "symplectic_euler_drift_kick"),
-    ("explicit_midpoint", "explicit_midpoint"),
-    ("rk4", "runge_kutta4"),
-    ("position_verlet_dkd_explicit_damping", "position_verlet"),
-    ("position_verlet", "position_verlet"),
-    ("velocity_verlet", "leapfrog"),
-    ("implicit_euler", "implicit_euler"),
-    ("implicit_midpoint", "implicit_midpoint"),
-    ("trapezoidal", "trapezoidal"),
-];
+/// A method as a reference case names it.
+#[derive(Clone, Debug)]
+struct Member {
+    /// Name in the cases.
+    name: &'static str,
+    /// Name in our claims.
+    label: &'static str,
+    /// Id and options in the registry.
+    id: &'static str,
+    options: Value,
+}
+
+/// Every method of the cases that the registry holds. `leapfrog` is velocity Verlet where nothing is damped.
+fn members() -> Vec<Member> {
+    let plain = [
+        ("explicit_euler", "explicit_euler"),
+        ("symplectic_euler_v_first", "symplectic_euler"),
+        ("symplectic_euler_x_first", "symplectic_euler_drift_kick"),
+        ("explicit_midpoint", "explicit_midpoint"),
+        ("rk4", "runge_kutta4"),
+        ("position_verlet_dkd_explicit_damping", "position_verlet"),
+        ("position_verlet", "position_verlet"),
+        ("velocity_verlet", "leapfrog"),
+        ("implicit_euler", "implicit_euler"),
+        ("implicit_midpoint", "implicit_midpoint"),
+        ("trapezoidal", "trapezoidal"),
+    ]
+    .map(|(name, id)| Member { name, label: id, id, options: Value::Null });
+    let newmark = [
+        ("newmark_average_acceleration", 0.25),
+        ("newmark_linear_acceleration", 1.0 / 6.0),
+        ("newmark_fox_goodwin", 1.0 / 12.0),
+        ("newmark_central_difference", 0.0),
+    ]
+    .map(|(name, beta)| Member {
+        name,
+        label: name,
+        id: "generalized_alpha",
+        options: newmark(beta, 0.5),
+    });
+    let split = Member {
+        name: "symplectic_euler_v_first_implicit_damping",
+        label: "imex",
+        id: "imex",
+        options: json!({ "explicit": ["spring"] }),
+    };
+    plain.into_iter().chain(newmark).chain([split]).filter(|member| has(member.id)).collect()
+}
 
 type Verdict = Result<Vec<Claim>, ReferenceError>;
 
@@ -46,19 +82,25 @@ fn job(id: &'static str, claims: impl Fn(&'static Case) -> Verdict + Send + Sync
     })
 }
 
-/// The methods of the registry that a case speaks of: its name and ours.
-fn known() -> impl Iterator<Item = (&'static str, &'static str)> {
-    NAMES.into_iter().filter(|(_, id)| has(id))
-}
-
 fn has(id: &str) -> bool {
     STEPPERS.iter().any(|info| info.method.id == id)
 }
 
 /// Calls `f` with the method `id` of the registry.
 fn with<T>(id: &str, f: impl FnOnce(&Subject<'_>) -> T) -> Option<T> {
+    with_options(id, &Value::Null, f)
+}
+
+/// Calls `f` with the method `id` of the registry and these options; none when either is not accepted.
+fn with_options<T>(id: &str, options: &Value, f: impl FnOnce(&Subject<'_>) -> T) -> Option<T> {
     let info = STEPPERS.iter().find(|info| info.method.id == id)?;
-    let make = || make(id);
+    sim_integrate::stepper(id, options).ok()?;
+    let make = || -> AnyStepper {
+        match sim_integrate::stepper(id, options) {
+            Ok(stepper) => stepper,
+            Err(error) => panic!("{id} refuses the options it took before: {error}"),
+        }
+    };
     Some(f(&Subject::new(info.method, &make)))
 }
 
@@ -80,23 +122,9 @@ pub(super) fn jobs(_: Scope) -> Vec<Job> {
     let mut jobs = Vec::new();
     for case in sim_verify::reference::cases() {
         let Some(rest) = case.id.strip_prefix("A-sdof-") else { continue };
-        let Some((name, damping)) = rest.rsplit_once('-') else { continue };
-        let undamped = damping == "undamped";
-        let id = match name {
-            // The same maps: without damping, and on a linear equation.
-            "newmark_central_difference" | "symplectic_euler_v_first_implicit_damping" if !undamped => {
-                continue;
-            }
-            "newmark_central_difference" => "leapfrog",
-            "symplectic_euler_v_first_implicit_damping" => "symplectic_euler",
-            "newmark_average_acceleration" => "trapezoidal",
-            name => match NAMES.iter().find(|(other, _)| *other == name) {
-                Some((_, id)) => id,
-                None => continue,
-            },
-        };
-        if has(id) {
-            jobs.push(job(&case.id, move |case| sdof(case, id)));
+        let Some((name, _)) = rest.rsplit_once('-') else { continue };
+        if let Some(member) = members().into_iter().find(|member| member.name == name) {
+            jobs.push(job(&case.id, move |case| sdof(case, &member)));
         }
     }
     jobs.push(job("A-convergence-orders-damped", convergence));
@@ -110,8 +138,15 @@ pub(super) fn jobs(_: Scope) -> Vec<Job> {
     }
     if has("tr_bdf2") {
         jobs.push(job("A-stability-function-tr-bdf2", tr_bdf2));
-        jobs.push(job("A-discrete-tr-bdf2", |case| discrete(case, "tr_bdf2")));
+        jobs.push(job("A-discrete-tr-bdf2", |case| discrete(case, "tr_bdf2", &Value::Null)));
         jobs.push(job("A-stiff-decay-Lstability", stiff_decay));
+    }
+    if has("generalized_alpha") {
+        for id in FAMILY {
+            jobs.push(job(id, family));
+        }
+        jobs.push(job("A-newmark-critical-steps", critical_steps));
+        jobs.push(job("A-discrete-hht-alpha--0.1", |case| discrete(case, "generalized_alpha", &hht(-0.1))));
     }
     for id in ["A-pendulum-10deg", "A-pendulum-60deg", "A-pendulum-90deg"] {
         jobs.push(job(id, pendulum));
@@ -134,13 +169,14 @@ fn start(case: &Case) -> Result<(f64, f64), ReferenceError> {
 }
 
 /// Step matrix, spectral radius and the state after 50 steps.
-fn sdof(case: &Case, id: &str) -> Verdict {
+fn sdof(case: &Case, member: &Member) -> Verdict {
+    let id = member.label;
     let (line, start, dt) = (line(case)?, start(case)?, case.number("inputs/h")?);
     let expected = case.matrix("expected/A")?;
     let rho = case.number("expected/spectral_radius")?;
     let (x, v) = (case.number("expected/x_after_50_steps")?, case.number("expected/v_after_50_steps")?);
     let omega = line.oscillator.omega;
-    let claims = with(id, |subject| {
+    let claims = with_options(member.id, &member.options, |subject| {
         let matrix = line.step_matrix(subject, omega * dt).map_or(f64::NAN, |a| {
             let unit = [1.0, 1.0 / omega, omega, 1.0];
             worst((0..4).map(|i| {
@@ -163,7 +199,7 @@ fn sdof(case: &Case, id: &str) -> Verdict {
             at_most(case, "state", format!("state of {id} after 50 steps, relative distance"), 1e-11, states),
         ]
     });
-    Ok(claims.unwrap_or_default())
+    Ok(claims.unwrap_or_else(|| vec![at_most(case, "", format!("{id} takes its options"), 0.0, f64::NAN)]))
 }
 
 /// The errors themselves, to a millionth: tighter than any order or constant.
@@ -171,13 +207,13 @@ fn convergence(case: &Case) -> Verdict {
     let (line, start) = (line(case)?, start(case)?);
     let exact = case.number("expected/exact_x(1)")?;
     let mut claims = Vec::new();
-    for (name, id) in known() {
+    for Member { name, label, id, options } in members() {
         let path = format!("expected/abs_error_x[{name}]");
         if !case.expected.contains_key(&format!("abs_error_x[{name}]")) {
             continue;
         }
         let errors = case.numbers(&path)?;
-        let distance = with(id, |subject| {
+        let distance = with_options(id, &options, |subject| {
             worst([50, 100, 200, 400].into_iter().zip(&errors).map(|(steps, expected)| {
                 march(subject, &line, start, 1.0 / steps as f64, steps).map_or(f64::NAN, |end| {
                     // 3e-16 is the rounding of x itself, which the smallest error of fourth order feels.
@@ -186,8 +222,8 @@ fn convergence(case: &Case) -> Verdict {
                 })
             }))
         });
-        let what = format!("errors of {id} with 50, 100, 200 and 400 steps, relative distance");
-        claims.push(at_most(case, id, what, 1e-6, distance.unwrap_or(f64::NAN)));
+        let what = format!("errors of {label} with 50, 100, 200 and 400 steps, relative distance");
+        claims.push(at_most(case, label, what, 1e-6, distance.unwrap_or(f64::NAN)));
     }
     Ok(claims)
 }
@@ -197,16 +233,19 @@ fn pendulum_40(case: &Case) -> Verdict {
     let pendulum = Pendulum { gravity: input("g")?, length: input("L")?, amplitude: input("theta0")? };
     let dt = input("h")?;
     let mut claims = Vec::new();
-    for (name, id) in known() {
+    for Member { name, label, id, options } in members() {
         let key = format!("state_40_steps[{name}]");
         if !case.expected.contains_key(&key) {
             continue;
         }
         let expected = case.numbers(&format!("expected/{key}"))?;
         let (system, state) = pendulum.build();
-        let end = run(&*system, &mut *make(id), &state, 40.0 * dt, 40);
-        let distance =
-            end.map_or(f64::NAN, |end| worst([end.q[0] - expected[0], end.v[0] - expected[1]].map(f64::abs)));
+        let end = with_options(id, &options, |subject| {
+            run(&*system, &mut *(subject.make)(), &state, 40.0 * dt, 40).ok()
+        });
+        let distance = end
+            .flatten()
+            .map_or(f64::NAN, |end| worst([end.q[0] - expected[0], end.v[0] - expected[1]].map(f64::abs)));
         // Newton's method of an implicit step stops at its own tolerance.
         let limit = if STEPPERS.iter().any(|info| info.method.id == id && info.method.implicit) {
             1e-9
@@ -215,8 +254,8 @@ fn pendulum_40(case: &Case) -> Verdict {
         };
         claims.push(at_most(
             case,
-            id,
-            format!("state of {id} after 40 steps of the pendulum, distance"),
+            label,
+            format!("state of {label} after 40 steps of the pendulum, distance"),
             limit,
             distance,
         ));
@@ -257,9 +296,6 @@ fn invariants(case: &Case) -> Verdict {
 
 /// Trace, determinant and radius of every member, with the options `alpha` and `beta`.
 fn alpha_beta(case: &Case) -> Verdict {
-    let Some(info) = STEPPERS.iter().find(|info| info.method.id == "theta_mixed") else {
-        return Ok(Vec::new());
-    };
     let (a, b) = (case.numbers("inputs/a")?, case.numbers("inputs/b")?);
     let omega_dt = case.number("inputs/Omega")?;
     let expected = [
@@ -270,14 +306,10 @@ fn alpha_beta(case: &Case) -> Verdict {
     let line = Line::mass_damping(1.0, 1.0, 0.0);
     let mut distances = [0.0_f64; 3];
     for (i, (a, b)) in a.iter().zip(&b).enumerate() {
-        let make = || -> AnyStepper {
-            match sim_integrate::stepper("theta_mixed", &json!({ "alpha": a, "beta": b })) {
-                Ok(stepper) => stepper,
-                Err(_) => make("theta_mixed"),
-            }
-        };
-        let subject = Subject::new(info.method, &make);
-        let found = line.step_matrix(&subject, omega_dt).map_or([f64::NAN; 3], |m| {
+        let found = with_options("theta_mixed", &json!({ "alpha": a, "beta": b }), |subject| {
+            line.step_matrix(subject, omega_dt).ok()
+        });
+        let found = found.flatten().map_or([f64::NAN; 3], |m| {
             [m.trace(), m.determinant(), sim_verify::closed_forms::spectral_radius(&m)]
         });
         for k in 0..3 {
@@ -308,11 +340,11 @@ fn tr_bdf2(case: &Case) -> Verdict {
 }
 
 /// State after 50 steps and errors of a method.
-fn discrete(case: &Case, id: &str) -> Verdict {
+fn discrete(case: &Case, id: &str, options: &Value) -> Verdict {
     let (line, start, dt) = (line(case)?, start(case)?, case.number("inputs/h")?);
     let (x, v) = (case.number("expected/x_50")?, case.number("expected/v_50")?);
     let (errors, exact) = (case.numbers("expected/abs_error_x")?, case.number("expected/exact_x(1)")?);
-    let found = with(id, |subject| {
+    let found = with_options(id, options, |subject| {
         let end = march(subject, &line, start, dt, 50);
         let state = end.map_or(f64::NAN, |end| worst([(end.0 / x - 1.0).abs(), (end.1 / v - 1.0).abs()]));
         let error = worst([50, 100, 200, 400].into_iter().zip(&errors).map(|(steps, expected)| {
@@ -330,7 +362,7 @@ fn discrete(case: &Case, id: &str) -> Verdict {
             ),
         ]
     });
-    Ok(found.unwrap_or_default())
+    Ok(found.unwrap_or_else(|| vec![at_most(case, "", format!("{id} takes its options"), 0.0, f64::NAN)]))
 }
 
 fn stiff_decay(case: &Case) -> Verdict {

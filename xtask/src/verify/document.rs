@@ -41,6 +41,7 @@ fn measured(row: &ClaimRow) -> String {
             // Through a number again, so that zeros at the end and the sign of zero go.
             text.parse::<f64>().map_or(text, |x| format!("{}", x + 0.0))
         }
+        _ if value == 0.0 => "0".into(),
         _ if value.abs() < ROUNDING => "rounding".into(),
         _ => two_digits(value),
     }

@@ -1,6 +1,7 @@
 //! Stability limits: without damping, with it, and on the negative real axis.
 
-use super::{Verdict, at_most, make, with, worst};
+use super::{Verdict, at_most, make, newmark, with, with_options, worst};
+use serde_json::{Value, json};
 use sim_core::force::mass_damping::MassDamping;
 use sim_core::{ModelSystem, ParticleSystemBuilder, State};
 use sim_verify::judge::linear::Line;
@@ -60,13 +61,21 @@ pub(super) fn limit_2(case: &Case) -> Verdict {
 pub(super) fn damped_limits(case: &Case) -> Verdict {
     let zetas = case.numbers("inputs/zeta")?;
     let mut claims = Vec::new();
-    for (id, column) in [
-        ("symplectic_euler", "limit_symplectic_old_velocity"),
-        ("symplectic_euler_drift_kick", "limit_symplectic_old_velocity"),
-        ("position_verlet", "limit_dkd_explicit"),
+    let explicit_springs = json!({ "explicit": ["spring"] });
+    for (label, id, options, column) in [
+        ("symplectic_euler", "symplectic_euler", Value::Null, "limit_symplectic_old_velocity"),
+        (
+            "symplectic_euler_drift_kick",
+            "symplectic_euler_drift_kick",
+            Value::Null,
+            "limit_symplectic_old_velocity",
+        ),
+        ("position_verlet", "position_verlet", Value::Null, "limit_dkd_explicit"),
+        ("imex", "imex", explicit_springs, "limit_symplectic_implicit_damping"),
+        ("newmark_central_difference", "generalized_alpha", newmark(0.0, 0.5), "limit_central_difference"),
     ] {
         let limits = case.numbers(&format!("expected/{column}"))?;
-        let found = with(id, |subject| {
+        let found = with_options(id, &options, |subject| {
             zetas
                 .iter()
                 .zip(&limits)
@@ -82,11 +91,11 @@ pub(super) fn damped_limits(case: &Case) -> Verdict {
                 .collect::<Vec<f64>>()
         });
         let Some(distances) = found else { continue };
-        let what = |part: &str| format!("stability limit of {id} {part}, relative distance");
-        claims.push(at_most(case, &format!("{id}/undamped"), what("without damping"), 1e-7, distances[0]));
+        let what = |part: &str| format!("stability limit of {label} {part}, relative distance");
+        claims.push(at_most(case, &format!("{label}/undamped"), what("without damping"), 1e-7, distances[0]));
         claims.push(at_most(
             case,
-            &format!("{id}/damped"),
+            &format!("{label}/damped"),
             what("at five damping ratios"),
             1e-9,
             worst(distances[1..].iter().copied()),
