@@ -36,7 +36,9 @@ impl<'a, T: Copy> Shared<'a, T> {
     /// No other thread writes element `i` at the same time.
     #[inline(always)]
     unsafe fn get(&self, i: usize) -> T {
-        assert!(i < self.len, "index {i} of {}", self.len);
+        if i >= self.len {
+            out_of_bounds(i, self.len);
+        }
         // SAFETY: in bounds by the check; not written concurrently by the caller's promise.
         unsafe { *self.start.add(i) }
     }
@@ -45,10 +47,18 @@ impl<'a, T: Copy> Shared<'a, T> {
     /// No other thread reads or writes element `i` at the same time.
     #[inline(always)]
     unsafe fn set(&self, i: usize, value: T) {
-        assert!(i < self.len, "index {i} of {}", self.len);
+        if i >= self.len {
+            out_of_bounds(i, self.len);
+        }
         // SAFETY: in bounds by the check; exclusive by the caller's promise.
         unsafe { *self.start.add(i) = value };
     }
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_bounds(i: usize, len: usize) -> ! {
+    panic!("index {i} of {len}")
 }
 
 /// How a sweep corrects.
@@ -158,6 +168,19 @@ impl Sweep<'_> {
     pub(crate) fn work(&self, i: usize) -> f64 {
         // SAFETY: the promise of `Region::sweep`.
         unsafe { self.region.work.get(self.first_work + i) }
+    }
+
+    /// Four consecutive work values.
+    #[inline(always)]
+    pub(crate) fn work4(&self, i: usize) -> [f64; 4] {
+        [self.work(i), self.work(i + 1), self.work(i + 2), self.work(i + 3)]
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_work4(&self, i: usize, values: [f64; 4]) {
+        for (k, value) in values.into_iter().enumerate() {
+            self.set_work(i + k, value);
+        }
     }
 
     #[inline(always)]

@@ -22,6 +22,7 @@
 
 pub mod constraint;
 pub mod constraints;
+pub mod contact;
 mod kernel;
 pub mod options;
 pub mod report;
@@ -33,6 +34,9 @@ pub mod xpbd;
 
 pub use constraint::{Bound, Constraint, Sense, ValueError};
 pub use constraints::{CONSTRAINTS, ConstraintInfo};
+pub use contact::{
+    Collider, ContactForce, ContactOptions, ContactReport, Friction, Rotation, Skin, SkinContact,
+};
 pub use options::{Formulation, GradientPoint, OptionsError, SolveOrder, XpbdOptions};
 pub use report::{SolveReport, Worst};
 pub use rod::Rod;

@@ -4,6 +4,7 @@ use crate::constraint::{Bound, Constraint, ValueError};
 use crate::constraints::closed_volume::ClosedVolume;
 use crate::constraints::distance::Distance;
 use crate::constraints::slip_ring::{ReevedCable, SlipRing};
+use crate::contact::{Collider, ContactModel, ContactOptions, Features, Rotation, Skin};
 use crate::options::SolveOrder;
 use crate::rod::{Rod, frames};
 use crate::schedule::Schedule;
@@ -67,6 +68,17 @@ pub enum PbdError {
         #[source]
         source: ValueError,
     },
+    /// A collider, a skin or the contact options have an impossible parameter.
+    #[error("{what} {index}")]
+    Contact {
+        /// `collider`, `skin` or `contact options`.
+        what: &'static str,
+        /// Its number.
+        index: usize,
+        /// What is wrong.
+        #[source]
+        source: ValueError,
+    },
     /// More particles than a 32-bit index can name.
     #[error("{count} particles and orientations are more than 2^32 - 1")]
     TooMany {
@@ -82,7 +94,7 @@ pub enum PbdError {
 /// compliant constraints.
 ///
 /// `State::internal` holds four numbers (i, j, k, w) per rod segment for its orientation, then three per segment for its
-/// angular velocity in material axes (rad/s).
+/// angular velocity in material axes (rad/s), then angle (rad) and angular velocity (rad/s) of every collider.
 #[derive(Debug)]
 pub struct PbdSystem {
     particles: ParticleSystem,
@@ -90,6 +102,7 @@ pub struct PbdSystem {
     schedule: Schedule,
     inverse_inertia: Vec<[f64; 3]>,
     rods: Vec<Rod>,
+    contact: ContactModel,
 }
 
 /// Collects what a [`PbdSystem`] is made of. Lists are numbered in the order of adding.
@@ -99,6 +112,9 @@ pub struct PbdSystemBuilder {
     sets: Vec<Box<dyn ConstraintSet>>,
     rods: Vec<Rod>,
     order: SolveOrder,
+    contact: ContactModel,
+    skins: Vec<Skin>,
+    rest: Vec<Vector3<f64>>,
 }
 
 impl PbdSystemBuilder {
@@ -151,6 +167,39 @@ impl PbdSystemBuilder {
         self
     }
 
+    /// Adds a rigid body that skins touch; colliders are numbered in the order of adding.
+    #[must_use]
+    pub fn collider(mut self, collider: Collider) -> Self {
+        self.contact.colliders.push(collider);
+        self
+    }
+
+    /// Adds parts that touch colliders and, if the options say so, each other.
+    #[must_use]
+    pub fn skin(mut self, skin: Skin) -> Self {
+        self.skins.push(skin);
+        self
+    }
+
+    /// Unloaded positions (flat, m): parts of skins that are within their thickness there never touch each other.
+    ///
+    /// # Panics
+    /// When `q` has the wrong length.
+    #[must_use]
+    pub fn rest_positions(mut self, q: &[f64]) -> Self {
+        let count = 3 * self.particles.particle_count();
+        assert_eq!(q.len(), count, "q has {} values, the system needs {count}", q.len());
+        self.rest = q.chunks_exact(3).map(|x| Vector3::new(x[0], x[1], x[2])).collect();
+        self
+    }
+
+    /// Chooses how contacts are treated.
+    #[must_use]
+    pub fn contact_options(mut self, options: ContactOptions) -> Self {
+        self.contact.options = options;
+        self
+    }
+
     /// Chooses the order in which constraints are visited.
     #[must_use]
     pub fn order(mut self, order: SolveOrder) -> Self {
@@ -184,6 +233,8 @@ impl PbdSystemBuilder {
         for (set, constraints) in self.sets.iter().enumerate() {
             check(set, constraints.as_ref(), entities)?;
         }
+        check_contact(&self.contact, &self.skins, count)?;
+        self.contact.features = Features::new(&self.skins, self.rest);
         let schedule = Schedule::new(&mut self.sets, entities, self.order);
         Ok(PbdSystem {
             particles: self.particles,
@@ -191,8 +242,35 @@ impl PbdSystemBuilder {
             schedule,
             inverse_inertia,
             rods: self.rods,
+            contact: self.contact,
         })
     }
+}
+
+fn check_contact(contact: &ContactModel, skins: &[Skin], count: usize) -> Result<(), PbdError> {
+    let error = |what, index| move |source| PbdError::Contact { what, index, source };
+    contact.options.validate().map_err(error("contact options", 0))?;
+    for (index, collider) in contact.colliders.iter().enumerate() {
+        collider.validate().map_err(error("collider", index))?;
+    }
+    for (index, skin) in skins.iter().enumerate() {
+        ValueError::not_negative("radius", skin.radius).map_err(error("skin", index))?;
+        let named = (skin.particles.iter())
+            .chain(skin.segments.iter().flatten())
+            .chain(skin.triangles.iter().flatten());
+        for &particle in named {
+            if particle as usize >= count {
+                return Err(PbdError::NoParticle {
+                    constraint: "skin",
+                    set: index,
+                    index: 0,
+                    particle,
+                    count,
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check(set: usize, constraints: &dyn ConstraintSet, entities: usize) -> Result<(), PbdError> {
@@ -236,7 +314,15 @@ fn check(set: usize, constraints: &dyn ConstraintSet, entities: usize) -> Result
 impl PbdSystem {
     /// Starts from particles, pins, drives and explicit forces.
     pub fn builder(particles: ParticleSystem) -> PbdSystemBuilder {
-        PbdSystemBuilder { particles, sets: Vec::new(), rods: Vec::new(), order: SolveOrder::default() }
+        PbdSystemBuilder {
+            particles,
+            sets: Vec::new(),
+            rods: Vec::new(),
+            order: SolveOrder::default(),
+            contact: ContactModel::default(),
+            skins: Vec::new(),
+            rest: Vec::new(),
+        }
     }
 
     /// The particles and their explicit forces.
@@ -274,13 +360,30 @@ impl PbdSystem {
                 state.internal.extend([frame.i, frame.j, frame.k, frame.w]);
             }
         }
-        state.internal.resize(self.internal_len(), 0.0);
+        state.internal.resize(7 * self.inverse_inertia.len(), 0.0);
+        for collider in &self.contact.colliders {
+            let speed = if let Rotation::Speed { angular_velocity, .. } = collider.rotation {
+                angular_velocity
+            } else {
+                0.0
+            };
+            state.internal.extend([0.0, speed]);
+        }
         state
     }
 
     /// Number of values in `State::internal`.
     pub fn internal_len(&self) -> usize {
-        7 * self.inverse_inertia.len()
+        7 * self.inverse_inertia.len() + 2 * self.contact.colliders.len()
+    }
+
+    /// Where in `State::internal` the angle (rad) and, after it, the angular velocity (rad/s) of a collider stand.
+    pub fn collider_internal(&self, collider: usize) -> usize {
+        7 * self.inverse_inertia.len() + 2 * collider
+    }
+
+    pub(crate) fn contact(&self) -> &ContactModel {
+        &self.contact
     }
 
     pub(crate) fn sets(&self) -> &[Box<dyn ConstraintSet>] {

@@ -1,5 +1,6 @@
 //! The solver as a one-step method.
 
+use crate::contact::{ContactForce, ContactReport, ContactWork};
 use crate::kernel::{Arrays, MainThread, Rule, with_threads};
 use crate::options::{OptionsError, SolveOrder, XpbdOptions};
 use crate::report::{SolveReport, Worst};
@@ -41,6 +42,7 @@ pub struct Xpbd {
     v: Vec<f64>,
     f: Vec<f64>,
     report: SolveReport,
+    contact: ContactWork,
     last_dt: f64,
 }
 
@@ -75,6 +77,7 @@ impl Xpbd {
             v: vec![0.0; 3 * n],
             f: vec![0.0; 3 * n],
             report: SolveReport::new(system, &options),
+            contact: ContactWork::new(system.contact()),
             options,
             last_dt: 1.0,
         })
@@ -88,6 +91,16 @@ impl Xpbd {
     /// How far from converged the last step was.
     pub fn report(&self) -> &SolveReport {
         &self.report
+    }
+
+    /// What contacts did in the last step.
+    pub fn contact_report(&self) -> &ContactReport {
+        self.contact.report()
+    }
+
+    /// Contacts that carried a load in the last substep.
+    pub fn contact_forces(&self) -> impl Iterator<Item = ContactForce> + '_ {
+        self.contact.forces(self.last_dt)
     }
 
     /// Force of constraint `index` of list `list` at the end of the last step: −λ/dt², in N for lengths (positive when it
@@ -116,6 +129,7 @@ impl Xpbd {
         for (to, from) in self.spin.iter_mut().zip(spins.chunks_exact(3)) {
             *to = Vector3::new(from[0], from[1], from[2]);
         }
+        self.contact.load(&state.internal[system.collider_internal(0)..]);
         Ok(())
     }
 
@@ -129,12 +143,22 @@ impl Xpbd {
             let value = self.orientations[i].iter().copied().find(|x| !x.is_finite()).unwrap_or(f64::NAN);
             return Err(StepError::Diverged { t, dt, quantity: "orientation", particle: i, value });
         }
+        if let Some((index, value)) = self.contact.not_finite() {
+            return Err(StepError::Diverged {
+                t,
+                dt,
+                quantity: "angle of a collider",
+                particle: index,
+                value,
+            });
+        }
         Ok(())
     }
 
-    fn store(&self, state: &mut State) {
+    fn store(&self, system: &PbdSystem, state: &mut State) {
         state.q.copy_from_slice(&self.q);
         state.v.copy_from_slice(&self.v);
+        self.contact.store(&mut state.internal[system.collider_internal(0)..]);
         let (orientations, spins) = state.internal.split_at_mut(4 * self.orientations.len());
         for (to, from) in orientations.chunks_exact_mut(4).zip(&self.orientations) {
             to.copy_from_slice(from);
@@ -188,6 +212,7 @@ impl Stepper<PbdSystem> for Xpbd {
             f: &mut self.f,
             spin: &mut self.spin,
             orientation_start: &mut self.orientation_start,
+            contact: &mut self.contact,
         };
         let (iterations, report, tolerance) =
             (self.options.iterations, &mut self.report, self.options.tolerance);
@@ -199,13 +224,14 @@ impl Stepper<PbdSystem> for Xpbd {
                 motion.predict(main, rule(t1), t0, record.as_deref_mut(), 1.0 / f64::from(substeps));
                 for _ in 0..iterations {
                     main.sweep_all(rule(t1));
+                    motion.contact.solve(system.contact(), &main.alone(0, rule(t1)));
                 }
                 motion.finish(main, rule(t1));
             }
             report.measure(system, main, rule(state.t + dt), tolerance);
         });
         self.check(state.t, dt)?;
-        self.store(state);
+        self.store(system, state);
         state.t += dt;
         self.last_dt = h;
         Ok(StepStats {
@@ -226,6 +252,7 @@ struct Motions<'a> {
     f: &'a mut [f64],
     spin: &'a mut [Vector3<f64>],
     orientation_start: &'a mut [UnitQuaternion<f64>],
+    contact: &'a mut ContactWork,
 }
 
 impl Motions<'_> {
@@ -248,6 +275,7 @@ impl Motions<'_> {
     ) {
         let h = rule.dt;
         self.system.force(t0, self.q, self.v, self.f);
+        self.contact.remember(self.v);
         if let Some(record) = record {
             record.push(weight, t0, self.q, self.v);
         }
@@ -275,12 +303,14 @@ impl Motions<'_> {
             *start = sweep.orientation(i);
             sweep.turn(i, spin * h);
         }
+        self.contact.begin(self.system.contact(), &sweep, t0);
     }
 
     /// Velocities from the way that was made.
     fn finish(&mut self, main: &mut MainThread<'_>, rule: Rule) {
         let h = rule.dt;
         let sweep = main.alone(0, rule);
+        self.contact.check(self.system.contact(), &sweep);
         for (i, &w) in (0_u32..).zip(self.system.inverse_mass()) {
             let first = 3 * i as usize;
             if w > 0.0 {
@@ -297,6 +327,7 @@ impl Motions<'_> {
                 *spin = shortest(turn).scaled_axis() / h;
             }
         }
+        self.contact.finish(self.system.contact(), &sweep, self.v);
     }
 }
 

@@ -18,6 +18,12 @@ use std::ops::Range;
 /// pins): it then takes no correction, and the residual in the report shows it.
 const SINGULAR: f64 = 1e-12;
 
+/// Newton steps are halved down to this share while they make the residuals larger.
+const SMALLEST_SHARE: f64 = 1.0 / 64.0;
+
+/// A link that turned farther than this within the substep takes its current direction: the other would not pull it back.
+const LEAST_COSINE: f64 = 0.5;
+
 /// The links in elimination order, with the pattern of their matrix.
 #[derive(Clone, Debug)]
 pub(crate) struct ChainSet {
@@ -128,21 +134,27 @@ impl ChainSet {
             let at = normals + 3 * i;
             Vector3::new(sweep.work(at), sweep.work(at + 1), sweep.work(at + 2))
         };
+        let mut squares = 0.0;
         for (i, link) in self.links.iter().enumerate() {
             let [a, b] = link.particles;
             let (pa, pb) = (sweep.point(a), sweep.point(b));
             let (length, mut along) = direction(Vector3::new(pb[0] - pa[0], pb[1] - pa[1], pb[2] - pa[2]));
             if sweep.rule.gradient == GradientPoint::StepStart {
                 // On both sides of the matrix: a simplified Newton step that keeps it symmetric.
-                along = direction(sweep.start_position(b) - sweep.start_position(a)).1;
+                let before = direction(sweep.start_position(b) - sweep.start_position(a)).1;
+                if before.dot(&along) > LEAST_COSINE {
+                    along = before;
+                }
             }
             for k in 0..3 {
                 sweep.set_work(normals + 3 * i + k, along[k]);
             }
             let value = length - link.constraint.rest_length;
             let (damping, softness) = self.softness(i, sweep);
+            let residual = self.residual(i, value, sweep);
+            squares += residual * residual;
             let right = match sweep.rule.formulation {
-                Formulation::Xpbd => -sweep.rule.relaxation * self.residual(i, value, sweep) / damping,
+                Formulation::Xpbd => -sweep.rule.relaxation * residual / damping,
                 Formulation::Pbd { fraction } => -fraction * value,
             };
             sweep.set_work(rhs + i, right);
@@ -161,14 +173,35 @@ impl ChainSet {
             }
         }
         self.eliminate(sweep);
-        for i in 0..n {
-            let step = sweep.work(rhs + i);
-            let [a, b] = self.links[i].particles;
-            let along = normal(i);
-            sweep.set_work(i, sweep.work(i) + step);
-            sweep.shift(a, along * (-step * sweep.inverse_mass(a)));
-            sweep.shift(b, along * (step * sweep.inverse_mass(b)));
+        let advance = |share: f64| {
+            for i in 0..n {
+                let step = share * sweep.work(rhs + i);
+                let [a, b] = self.links[i].particles;
+                let along = normal(i);
+                sweep.set_work(i, sweep.work(i) + step);
+                sweep.shift(a, along * (-step * sweep.inverse_mass(a)));
+                sweep.shift(b, along * (step * sweep.inverse_mass(b)));
+            }
+        };
+        let mut share = 1.0;
+        advance(share);
+        // The step is a descent direction of the sum of squared residuals: halving it must help in the end.
+        while self.squared_residuals(sweep) > squares && share > SMALLEST_SHARE {
+            share *= 0.5;
+            advance(-share);
         }
+    }
+
+    fn squared_residuals(&self, sweep: &Sweep<'_>) -> f64 {
+        let mut squares = 0.0;
+        for (i, link) in self.links.iter().enumerate() {
+            let [a, b] = link.particles.map(|p| sweep.point(p));
+            let d = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
+            let length = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+            let residual = self.residual(i, length - link.constraint.rest_length, sweep);
+            squares += residual * residual;
+        }
+        squares
     }
 
     /// `LDLᵀ` in place, forward and back substitution; the solution replaces the right-hand side.

@@ -12,13 +12,36 @@ use crate::constraint::{Bound, ValueError, direction};
 use crate::constraints::distance::Distance;
 use crate::kernel::Sweep;
 use crate::options::{Formulation, GradientPoint};
-use pulp::Arch;
 use sim_core::EnergyTerm;
 use std::ops::Range;
 
-const LANES: usize = 8;
+const LANES: usize = 4;
 /// Squared lengths outside of this range lose digits or overflow and take the careful path.
 const SAFE_SQUARE: Range<f64> = 1e-250..1e250;
+
+/// Comparison predicates of the processor: ordered, quiet.
+#[cfg(target_arch = "x86_64")]
+const GREATER: i32 = std::arch::x86_64::_CMP_GT_OQ;
+#[cfg(target_arch = "x86_64")]
+const LESS: i32 = std::arch::x86_64::_CMP_LT_OQ;
+
+/// What the processor offers, found at run time.
+#[derive(Clone, Copy, Debug)]
+enum Lanes {
+    #[cfg(target_arch = "x86_64")]
+    Avx2(pulp::x86::V3),
+    Portable,
+}
+
+impl Lanes {
+    fn of_this_processor() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = pulp::x86::V3::try_new() {
+            return Self::Avx2(simd);
+        }
+        Self::Portable
+    }
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Distances {
@@ -28,7 +51,7 @@ pub(crate) struct Distances {
     compliance: Vec<f64>,
     rigid: bool,
     damped: bool,
-    arch: Arch,
+    lanes: Lanes,
 }
 
 impl Distances {
@@ -40,7 +63,7 @@ impl Distances {
             compliance: Vec::new(),
             rigid: false,
             damped: false,
-            arch: Arch::new(),
+            lanes: Lanes::of_this_processor(),
         };
         set.split();
         set
@@ -55,16 +78,24 @@ impl Distances {
         self.damped = self.batch.items.iter().any(|item| item.damping > 0.0);
     }
 
-    fn in_lanes(&self, units: Range<usize>, sweep: &Sweep<'_>) {
-        if self.rigid {
-            self.run::<true>(units, sweep);
-        } else {
-            self.run::<false>(units, sweep);
+    fn plain(&self, units: Range<usize>, sweep: &Sweep<'_>) {
+        match (self.lanes, self.rigid) {
+            #[cfg(target_arch = "x86_64")]
+            (Lanes::Avx2(simd), true) => simd.vectorize(
+                #[inline(always)]
+                || self.fours::<true>(simd, units, sweep),
+            ),
+            #[cfg(target_arch = "x86_64")]
+            (Lanes::Avx2(simd), false) => simd.vectorize(
+                #[inline(always)]
+                || self.fours::<false>(simd, units, sweep),
+            ),
+            (Lanes::Portable, true) => self.groups::<true>(units, sweep),
+            (Lanes::Portable, false) => self.groups::<false>(units, sweep),
         }
     }
 
-    #[inline(always)]
-    fn run<const RIGID: bool>(&self, units: Range<usize>, sweep: &Sweep<'_>) {
+    fn groups<const RIGID: bool>(&self, units: Range<usize>, sweep: &Sweep<'_>) {
         let mut first = units.start;
         while first + LANES <= units.end {
             self.group::<RIGID, LANES>(first, sweep);
@@ -74,6 +105,92 @@ impl Distances {
             self.group::<RIGID, 1>(first, sweep);
             first += 1;
         }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn fours<const RIGID: bool>(&self, simd: pulp::x86::V3, units: Range<usize>, sweep: &Sweep<'_>) {
+        let mut first = units.start;
+        while first + LANES <= units.end {
+            self.four::<RIGID>(simd, first, sweep);
+            first += LANES;
+        }
+        while first < units.end {
+            self.group::<RIGID, 1>(first, sweep);
+            first += 1;
+        }
+    }
+
+    /// Four constraints with a particle per register, so that nothing is transposed but the four squared lengths.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn four<const RIGID: bool>(&self, simd: pulp::x86::V3, first: usize, sweep: &Sweep<'_>) {
+        use std::arch::x86_64::__m256d;
+        let avx = simd.avx;
+        let ends: &[[u32; 2]; 4] = self.ends[first..first + 4].try_into().expect("a slice of 4");
+        let of = |slice: &[f64]| -> __m256d {
+            let four: [f64; 4] = slice[first..first + 4].try_into().expect("a slice of 4");
+            pulp::cast(four)
+        };
+        let all = |value: f64| avx._mm256_set1_pd(value);
+        let a: [__m256d; 4] = std::array::from_fn(
+            #[inline(always)]
+            |i| pulp::cast(sweep.point(ends[i][0])),
+        );
+        let b: [__m256d; 4] = std::array::from_fn(
+            #[inline(always)]
+            |i| pulp::cast(sweep.point(ends[i][1])),
+        );
+        // The fourth lane holds inverse masses; it takes no part in differences.
+        let keep: __m256d = pulp::cast([u64::MAX, u64::MAX, u64::MAX, 0]);
+        let d: [__m256d; 4] = std::array::from_fn(
+            #[inline(always)]
+            |i| avx._mm256_and_pd(avx._mm256_sub_pd(b[i], a[i]), keep),
+        );
+        let dd: [__m256d; 4] = std::array::from_fn(
+            #[inline(always)]
+            |i| avx._mm256_mul_pd(d[i], d[i]),
+        );
+        let (first_two, last_two) = (avx._mm256_hadd_pd(dd[0], dd[1]), avx._mm256_hadd_pd(dd[2], dd[3]));
+        let square = avx._mm256_add_pd(
+            avx._mm256_permute2f128_pd::<0x20>(first_two, last_two),
+            avx._mm256_permute2f128_pd::<0x31>(first_two, last_two),
+        );
+        let above = avx._mm256_cmp_pd::<{ GREATER }>(square, all(SAFE_SQUARE.start));
+        let below = avx._mm256_cmp_pd::<{ LESS }>(square, all(SAFE_SQUARE.end));
+        if avx._mm256_movemask_pd(avx._mm256_and_pd(above, below)) != 0b1111 {
+            return self.carefully::<RIGID>(first..first + 4, sweep);
+        }
+        let weights = |p: &[__m256d; 4]| {
+            let (first_two, last_two) =
+                (avx._mm256_unpackhi_pd(p[0], p[1]), avx._mm256_unpackhi_pd(p[2], p[3]));
+            avx._mm256_permute2f128_pd::<0x31>(first_two, last_two)
+        };
+        let (wa, wb) = (weights(&a), weights(&b));
+        let lambda: __m256d = pulp::cast(sweep.work4(first));
+        let length = avx._mm256_sqrt_pd(square);
+        let mut residual = avx._mm256_sub_pd(length, of(&self.rest_length));
+        let mut mobility = avx._mm256_add_pd(wa, wb);
+        if !RIGID {
+            let softness = avx._mm256_div_pd(of(&self.compliance), all(sweep.rule.dt * sweep.rule.dt));
+            residual = avx._mm256_add_pd(residual, avx._mm256_mul_pd(softness, lambda));
+            mobility = avx._mm256_add_pd(mobility, softness);
+        }
+        let denominator = avx._mm256_mul_pd(length, mobility);
+        let step = avx._mm256_xor_pd(avx._mm256_mul_pd(all(sweep.rule.relaxation), residual), all(-0.0));
+        let movable = avx._mm256_cmp_pd::<{ GREATER }>(denominator, all(0.0));
+        let share = avx._mm256_and_pd(avx._mm256_div_pd(step, denominator), movable);
+        sweep.set_work4(first, pulp::cast(avx._mm256_add_pd(lambda, avx._mm256_mul_pd(share, length))));
+        let (back, forth) = (avx._mm256_mul_pd(wa, share), avx._mm256_mul_pd(wb, share));
+        macro_rules! write {
+            ($($i:literal $lane:literal),*) => {$(
+                let back = simd.avx2._mm256_permute4x64_pd::<$lane>(back);
+                let forth = simd.avx2._mm256_permute4x64_pd::<$lane>(forth);
+                sweep.set_point(ends[$i][0], pulp::cast(avx._mm256_sub_pd(a[$i], avx._mm256_mul_pd(back, d[$i]))));
+                sweep.set_point(ends[$i][1], pulp::cast(avx._mm256_add_pd(b[$i], avx._mm256_mul_pd(forth, d[$i]))));
+            )*};
+        }
+        write!(0 0b00_00_00_00, 1 0b01_01_01_01, 2 0b10_10_10_10, 3 0b11_11_11_11);
     }
 
     #[inline(always)]
@@ -104,7 +221,11 @@ impl Distances {
             }
             square[l] = d[0][l] * d[0][l] + d[1][l] * d[1][l] + d[2][l] * d[2][l];
         }
-        if square.iter().any(|s| !SAFE_SQUARE.contains(s)) {
+        let mut safe = true;
+        for s in &square {
+            safe &= (*s > SAFE_SQUARE.start) & (*s < SAFE_SQUARE.end);
+        }
+        if !safe {
             return self.carefully::<RIGID>(first..first + W, sweep);
         }
         let mut share = [0.0; W];
@@ -177,10 +298,7 @@ impl ConstraintSet for Distances {
             && sweep.rule.gradient == GradientPoint::Current
             && !self.damped;
         if plain {
-            self.arch.dispatch(
-                #[inline(always)]
-                || self.in_lanes(units, sweep),
-            );
+            self.plain(units, sweep);
         } else {
             self.batch.sweep(units, sweep);
         }
