@@ -20,9 +20,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod belt;
 pub mod constraint;
 pub mod constraints;
 pub mod contact;
+pub mod frame_clock;
 mod kernel;
 pub mod options;
 pub mod report;
@@ -32,11 +34,13 @@ mod sets;
 pub mod system;
 pub mod xpbd;
 
+pub use belt::{BeltDrive, BeltModel, BeltReport, Pulley, PulleyDrive};
 pub use constraint::{Bound, Constraint, Sense, ValueError};
 pub use constraints::{CONSTRAINTS, ConstraintInfo};
 pub use contact::{
     Collider, ContactForce, ContactOptions, ContactReport, Friction, Rotation, Skin, SkinContact,
 };
+pub use frame_clock::{DueSteps, FrameClock, FrameClockOptions};
 pub use options::{Formulation, GradientPoint, OptionsError, SolveOrder, XpbdOptions};
 pub use report::{SolveReport, Worst};
 pub use rod::Rod;

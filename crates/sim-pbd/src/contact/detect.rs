@@ -398,7 +398,7 @@ fn with_collider(
                 here = [p0[0] + (p1[0] - p0[0]) * time, p0[1] + (p1[1] - p0[1]) * time];
                 (s, surface) = distance(shape, feature, &here);
             }
-            if surface.distance - thickness > margin {
+            if surface.distance - thickness > margin.max(small) {
                 continue;
             }
         }

@@ -184,10 +184,10 @@ impl Distances {
         let (back, forth) = (avx._mm256_mul_pd(wa, share), avx._mm256_mul_pd(wb, share));
         macro_rules! write {
             ($($i:literal $lane:literal),*) => {$(
-                let back = simd.avx2._mm256_permute4x64_pd::<$lane>(back);
-                let forth = simd.avx2._mm256_permute4x64_pd::<$lane>(forth);
-                sweep.set_point(ends[$i][0], pulp::cast(avx._mm256_sub_pd(a[$i], avx._mm256_mul_pd(back, d[$i]))));
-                sweep.set_point(ends[$i][1], pulp::cast(avx._mm256_add_pd(b[$i], avx._mm256_mul_pd(forth, d[$i]))));
+                let one = simd.avx2._mm256_permute4x64_pd::<$lane>(back);
+                let other = simd.avx2._mm256_permute4x64_pd::<$lane>(forth);
+                sweep.set_point(ends[$i][0], pulp::cast(avx._mm256_sub_pd(a[$i], avx._mm256_mul_pd(one, d[$i]))));
+                sweep.set_point(ends[$i][1], pulp::cast(avx._mm256_add_pd(b[$i], avx._mm256_mul_pd(other, d[$i]))));
             )*};
         }
         write!(0 0b00_00_00_00, 1 0b01_01_01_01, 2 0b10_10_10_10, 3 0b11_11_11_11);
