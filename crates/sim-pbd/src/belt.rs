@@ -9,7 +9,7 @@ use crate::contact::shapes::Cylinder;
 use crate::contact::{Collider, ContactOptions, Friction, Rotation, Skin};
 use crate::system::{PbdError, PbdSystem};
 use crate::xpbd::Xpbd;
-use nalgebra::{Vector2, Vector3};
+use nalgebra::Vector2;
 use serde::{Deserialize, Serialize};
 use sim_core::{ParticleSystem, ParticleSystemBuilder, State};
 
@@ -185,8 +185,4 @@ impl BeltModel {
     pub fn tensions(&self, xpbd: &Xpbd) -> Vec<f64> {
         (0..self.drive.particles).map(|i| xpbd.constraint_force(&self.system, 0, i)).collect()
     }
-}
-
-pub(crate) fn flat(v: Vector3<f64>) -> Vector2<f64> {
-    Vector2::new(v.x, v.y)
 }

@@ -1,6 +1,6 @@
 //! What a running belt does, averaged over time.
 
-use super::{BeltModel, flat};
+use super::BeltModel;
 use crate::xpbd::Xpbd;
 use nalgebra::{Vector2, Vector3};
 use serde::Serialize;
@@ -113,16 +113,15 @@ impl BeltReport {
             let c = (span.tension / mass).sqrt();
             span.frequency = (c * c - span.speed * span.speed) / (2.0 * c * model.path().spans()[i]);
         }
-        for (i, (pulley, geometry)) in self.pulleys.iter_mut().zip(&drive.pulleys).enumerate() {
+        for (i, pulley) in self.pulleys.iter_mut().enumerate() {
             let (mut wrap, mut slip) = (0.0, 0.0);
-            for k in 0..n {
-                let Some((collider, sliding)) = touching[k] else { continue };
-                if collider == i {
-                    // Every touching particle stands for half of both neighbouring chords.
-                    let around = |a: usize, b: usize| angle(state, geometry.center, a, b);
-                    let arc = 0.5 * (around((k + n - 1) % n, k) + around(k, (k + 1) % n));
-                    wrap += arc;
-                    slip += if sliding { arc } else { 0.0 };
+            for (k, touch) in touching.iter().enumerate() {
+                if let Some((collider, sliding)) = *touch
+                    && collider == i
+                {
+                    let turn = turning(state, (k + n - 1) % n, k, (k + 1) % n);
+                    wrap += turn;
+                    slip += if sliding { turn } else { 0.0 };
                 }
             }
             mean(&mut pulley.wrap, wrap);
@@ -134,9 +133,9 @@ impl BeltReport {
     }
 }
 
-/// Turn of the belt's direction that two neighbours on the rim make, in rad.
-fn angle(state: &State, center: [f64; 2], a: usize, b: usize) -> f64 {
-    let at = |i: usize| flat(Vector3::new(state.q[3 * i], state.q[3 * i + 1], 0.0)) - Vector2::from(center);
-    let (a, b) = (at(a), at(b));
+/// Turn of the belt's direction at particle b between its neighbours a and c, in rad.
+fn turning(state: &State, a: usize, b: usize, c: usize) -> f64 {
+    let at = |i: usize| Vector2::new(state.q[3 * i], state.q[3 * i + 1]);
+    let (a, b) = (at(b) - at(a), at(c) - at(b));
     (a.x * b.y - a.y * b.x).atan2(a.dot(&b))
 }

@@ -17,7 +17,7 @@ pub(crate) enum Partner {
     Skin { feature: u32 },
 }
 
-/// A contact during one substep: the point Σ w_i x_i (relative to the partner) must keep its distance.
+/// A contact during one substep: the point `Σ w_i x_i` (relative to the partner) must keep its distance.
 #[derive(Clone, Debug)]
 pub(crate) struct Contact {
     /// Feature and partner: its name while the substep lasts.

@@ -223,7 +223,7 @@ impl Distances {
         }
         let mut safe = true;
         for s in &square {
-            safe &= (*s > SAFE_SQUARE.start) & (*s < SAFE_SQUARE.end);
+            safe = safe && *s > SAFE_SQUARE.start && *s < SAFE_SQUARE.end;
         }
         if !safe {
             return self.carefully::<RIGID>(first..first + W, sweep);

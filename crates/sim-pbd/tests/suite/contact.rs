@@ -479,7 +479,7 @@ impl sim_core::Force for Pull {
 #[test]
 fn c_capstan_holds_up_to_the_discrete_ratio_and_slips_beyond() {
     for (friction, wrap, nodes) in [(0.3, std::f64::consts::PI, 16), (0.5, 2.0, 8), (0.1, 1.0, 6)] {
-        let half = 0.5 * wrap / nodes as f64;
+        let half = 0.5 * wrap / f64::from(nodes);
         let node = (half.cos() + friction * half.sin()) / (half.cos() - friction * half.sin());
         let ratio = f64::powi(node, nodes);
         let held = drum(friction, wrap, nodes as usize, 0.995 * ratio);

@@ -24,7 +24,7 @@ fn links(compliance: f64) -> Vec<Bound<Distance, 2>> {
 }
 
 fn cloth() -> PbdSystemBuilder {
-    PbdSystem::builder(particles(&[0.2 / (N * N) as f64; N * N], &[0, N - 1], [0.0, 0.0, -G]))
+    PbdSystem::builder(particles(&vec![0.2 / (N * N) as f64; N * N], &[0, N - 1], [0.0, 0.0, -G]))
 }
 
 fn start(system: &PbdSystem) -> State {

@@ -51,7 +51,7 @@ fn gradients_equal_differences_and_are_not_zero() {
         }
         Sample::Oriented { points, orientations, evaluate } => {
             let here = evaluate(&points, &orientations);
-            let largest = here.by_turn.iter().map(|m| m.amax()).fold(0.0, f64::max);
+            let largest = here.by_turn.iter().map(nalgebra::Matrix3::amax).fold(0.0, f64::max);
             assert!(largest > 1e-3, "{}: derivative {largest}", info.id);
             for (i, jacobian) in here.by_point.iter().enumerate() {
                 for k in 0..3 {
