@@ -97,9 +97,9 @@ pub struct Bound<C, const N: usize> {
     pub particles: [u32; N],
     /// The mathematics.
     pub constraint: C,
-    /// Inverse stiffness: m/N for lengths, rad/(N·m) for angles, [C]²/J in general. 0 is rigid.
+    /// Inverse stiffness: m/N for lengths, rad/(N·m) for angles, (unit of C)²/J in general. 0 is rigid.
     pub compliance: f64,
-    /// Dashpot on the rate of C, N·s/m for lengths, J·s/[C]² in general. It acts together with a compliance (the
+    /// Dashpot on the rate of C, N·s/m for lengths, J·s/(unit of C)² in general. It acts together with a compliance (the
     /// Kelvin-Voigt element); a rigid constraint has no rate to damp.
     pub damping: f64,
 }

@@ -275,7 +275,7 @@ impl Motions<'_> {
     ) {
         let h = rule.dt;
         self.system.force(t0, self.q, self.v, self.f);
-        self.contact.remember(self.v);
+        self.contact.remember(self.system.contact(), self.v);
         if let Some(record) = record {
             record.push(weight, t0, self.q, self.v);
         }

@@ -125,6 +125,6 @@ mod tests {
                 }
             }
         }
-        assert!(overlaps > 400);
+        assert!(overlaps > 300 + 50, "{overlaps}: every box overlaps itself, and some others");
     }
 }

@@ -64,7 +64,10 @@ impl ContactWork {
     }
 
     /// Remembers velocities before forces act: bounces are judged by them.
-    pub(crate) fn remember(&mut self, v: &[f64]) {
+    pub(crate) fn remember(&mut self, model: &ContactModel, v: &[f64]) {
+        if model.features.list.is_empty() {
+            return;
+        }
         self.velocity_start.clear();
         self.velocity_start.extend_from_slice(v);
     }

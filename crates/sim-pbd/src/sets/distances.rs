@@ -304,7 +304,23 @@ impl ConstraintSet for Distances {
         }
     }
     fn measure(&self, sweep: &Sweep<'_>, visit: &mut dyn FnMut(Measure)) {
-        self.batch.measure(sweep, visit);
+        if self.damped {
+            return self.batch.measure(sweep, visit);
+        }
+        for (slot, &[i, j]) in self.ends.iter().enumerate() {
+            let d = sweep.position(j) - sweep.position(i);
+            let square = d.norm_squared();
+            let length = if SAFE_SQUARE.contains(&square) { square.sqrt() } else { direction(d).0 };
+            let value = length - self.rest_length[slot];
+            let softness = self.compliance[slot] / (sweep.rule.dt * sweep.rule.dt);
+            visit(Measure {
+                index: self.batch.index[slot] as usize,
+                value,
+                residual: value + softness * sweep.work(slot),
+                scale: if self.rest_length[slot] > 0.0 { self.rest_length[slot] } else { 1.0 },
+                rigid: self.compliance[slot] == 0.0,
+            });
+        }
     }
     fn multiplier(&self, index: usize, work: &[f64]) -> f64 {
         self.batch.multiplier(index, work)

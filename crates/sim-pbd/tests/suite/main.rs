@@ -7,6 +7,7 @@ mod belts;
 mod common;
 mod contact;
 mod orders;
+mod pulleys;
 mod reference;
 mod registry;
 mod reports;
