@@ -2,6 +2,7 @@
 
 use crate::elements::{ElementError, LocalMatrix, MassKind};
 use crate::material::{Material, Section, SectionProperties, ValueError, positive};
+use crate::structure::Magnitudes;
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +102,12 @@ impl BeamProperties {
             section,
             strength: material.strength,
         })
+    }
+
+    /// Material and area, for a check of units.
+    pub fn magnitudes(&self) -> Magnitudes {
+        let area = self.section.area;
+        Magnitudes { youngs_modulus: self.axial / area, density: self.line_density / area, area }
     }
 
     /// Shear parameter Φ = 12 EI/(GκA L²) of bending in the local x-y and x-z planes.

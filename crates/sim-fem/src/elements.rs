@@ -7,6 +7,7 @@
 //! (rotation vector about the global axes, in rad). Internal force = ∂U/∂u, tangent = ∂²U/∂u².
 
 use crate::material::ValueError;
+use crate::structure::Magnitudes;
 use nalgebra::{Matrix3, Vector3};
 use std::fmt::Debug;
 
@@ -207,6 +208,16 @@ pub trait Element: Debug + Send + Sync {
     /// Total mass in kg.
     fn total_mass(&self, _x: &[Vector3<f64>]) -> f64 {
         0.0
+    }
+
+    /// Whether its own weight is part of its internal force, so that gravity loads must leave it out.
+    fn carries_weight(&self) -> bool {
+        false
+    }
+
+    /// What it is made of, for a check of units.
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        None
     }
 
     /// What the member carries in state `u`.

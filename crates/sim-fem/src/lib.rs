@@ -7,7 +7,15 @@
 //! Conventions (SI units, angles in rad): internal force = ∂U/∂u; tension is positive when pulling; equation of motion
 //! `M a + C v + f_int(u) = f_ext(t)`.
 
+pub mod analysis;
 pub mod beam;
 pub mod elements;
 mod jet;
+
+pub mod factor;
+pub mod load;
 pub mod material;
+pub mod matrix;
+pub mod structure;
+
+pub use structure::{Load, Structure, StructureBuilder, StructureError};

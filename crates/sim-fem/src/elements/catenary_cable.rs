@@ -5,6 +5,7 @@ use super::{
     relative,
 };
 use crate::material::{Material, Section, ValueError, finite, positive};
+use crate::structure::Magnitudes;
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 
 /// Registry entry.
@@ -277,6 +278,15 @@ impl Element for CatenaryCable {
 
     fn total_mass(&self, _x: &[Vector3<f64>]) -> f64 {
         self.line_density * self.unstretched_length
+    }
+
+    fn carries_weight(&self) -> bool {
+        true
+    }
+
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        let (youngs_modulus, density) = (self.axial_stiffness / self.area, self.line_density / self.area);
+        Some(Magnitudes { youngs_modulus, density, area: self.area })
     }
 
     fn member_result(&self, x: &[Vector3<f64>], u: &[f64]) -> MemberResult {

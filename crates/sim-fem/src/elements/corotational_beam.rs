@@ -5,6 +5,7 @@ use super::{Element, ElementError, ElementInfo, ElementSample, LocalMatrix, Mass
 use crate::beam::{BeamProperties, Orientation};
 use crate::jet::{Gradient, Hessian, Number};
 use crate::material::{Material, Section, ValueError};
+use crate::structure::Magnitudes;
 use nalgebra::Vector3;
 
 /// Registry entry.
@@ -250,6 +251,10 @@ impl Element for CorotationalBeam {
 
     fn total_mass(&self, x: &[Vector3<f64>]) -> f64 {
         self.linear.total_mass(x)
+    }
+
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        Some(self.linear.properties.magnitudes())
     }
 
     fn member_result(&self, x: &[Vector3<f64>], u: &[f64]) -> MemberResult {

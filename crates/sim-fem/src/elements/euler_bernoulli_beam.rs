@@ -4,6 +4,7 @@ use super::{Element, ElementError, ElementInfo, ElementSample, LocalMatrix, Mass
 use crate::beam::{BeamProperties, Orientation};
 use crate::elements::timoshenko_beam::LinearBeam;
 use crate::material::{Material, Section, ValueError};
+use crate::structure::Magnitudes;
 use nalgebra::Vector3;
 
 /// Registry entry.
@@ -75,6 +76,10 @@ impl Element for EulerBernoulliBeam {
 
     fn total_mass(&self, x: &[Vector3<f64>]) -> f64 {
         self.0.total_mass(x)
+    }
+
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        Some(self.0.properties.magnitudes())
     }
 
     fn member_result(&self, x: &[Vector3<f64>], u: &[f64]) -> MemberResult {

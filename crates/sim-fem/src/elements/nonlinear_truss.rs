@@ -5,6 +5,7 @@ use super::{
     check_length, opposite, relative,
 };
 use crate::material::{Material, Section, ValueError, finite, positive};
+use crate::structure::Magnitudes;
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -218,6 +219,11 @@ impl Element for NonlinearTruss {
 
     fn total_mass(&self, x: &[Vector3<f64>]) -> f64 {
         self.line_density * self.unstretched.length((x[1] - x[0]).norm(), self.axial_stiffness)
+    }
+
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        let (youngs_modulus, density) = (self.axial_stiffness / self.area, self.line_density / self.area);
+        Some(Magnitudes { youngs_modulus, density, area: self.area })
     }
 
     fn member_result(&self, x: &[Vector3<f64>], u: &[f64]) -> MemberResult {

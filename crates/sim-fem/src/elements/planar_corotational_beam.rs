@@ -6,6 +6,7 @@ use super::{
 };
 use crate::beam::{BeamProperties, global_mass};
 use crate::material::{Material, Section, ValueError, positive};
+use crate::structure::Magnitudes;
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::PI;
 
@@ -160,6 +161,10 @@ impl Element for PlanarCorotationalBeam {
 
     fn total_mass(&self, x: &[Vector3<f64>]) -> f64 {
         self.properties.line_density * (x[1] - x[0]).norm()
+    }
+
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        Some(self.properties.magnitudes())
     }
 
     fn member_result(&self, x: &[Vector3<f64>], u: &[f64]) -> MemberResult {

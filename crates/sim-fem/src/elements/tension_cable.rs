@@ -6,6 +6,7 @@ use super::{
     check_length, opposite, relative,
 };
 use crate::material::{Material, Section, ValueError, not_negative};
+use crate::structure::Magnitudes;
 use nalgebra::{Matrix3, Vector3};
 
 /// Registry entry.
@@ -162,6 +163,11 @@ impl Element for TensionCable {
 
     fn total_mass(&self, x: &[Vector3<f64>]) -> f64 {
         self.line_density * self.unstretched.length((x[1] - x[0]).norm(), self.axial_stiffness)
+    }
+
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        let (youngs_modulus, density) = (self.axial_stiffness / self.area, self.line_density / self.area);
+        Some(Magnitudes { youngs_modulus, density, area: self.area })
     }
 
     fn member_result(&self, x: &[Vector3<f64>], u: &[f64]) -> MemberResult {

@@ -8,6 +8,7 @@ use crate::beam::{
     BeamProperties, Orientation, global_mass, local_geometric_stiffness, local_stiffness, to_global, to_local,
 };
 use crate::material::{Material, Section, ValueError};
+use crate::structure::Magnitudes;
 use nalgebra::{Matrix3, Vector3};
 
 /// Registry entry.
@@ -174,6 +175,10 @@ impl Element for TimoshenkoBeam {
 
     fn total_mass(&self, x: &[Vector3<f64>]) -> f64 {
         self.0.total_mass(x)
+    }
+
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        Some(self.0.properties.magnitudes())
     }
 
     fn member_result(&self, x: &[Vector3<f64>], u: &[f64]) -> MemberResult {

@@ -5,6 +5,7 @@ use super::{
     check_length, opposite, relative,
 };
 use crate::material::{Material, Section, ValueError};
+use crate::structure::Magnitudes;
 use nalgebra::Vector3;
 
 /// Registry entry.
@@ -94,6 +95,11 @@ impl Element for Truss {
 
     fn total_mass(&self, x: &[Vector3<f64>]) -> f64 {
         self.line_density * (x[1] - x[0]).norm()
+    }
+
+    fn magnitudes(&self) -> Option<Magnitudes> {
+        let (youngs_modulus, density) = (self.axial_stiffness / self.area, self.line_density / self.area);
+        Some(Magnitudes { youngs_modulus, density, area: self.area })
     }
 
     fn member_result(&self, x: &[Vector3<f64>], u: &[f64]) -> MemberResult {
