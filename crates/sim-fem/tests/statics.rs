@@ -240,7 +240,8 @@ fn d_levy_spillers_dome_linear() {
     builder.force(0, Z, -case.number("P"));
     let (structure, report) = solve(builder);
     close("crown", structure.value(&report.displacement, 0, Z), case.number("w_crown_linear"), 1e-7);
-    close("bar", report.members[0].axial_force, case.number("bar_force_apex"), 1e-7);
+    // With rounded coordinates the six apex bars differ in the fifth digit; this is one of the four inclined ones.
+    close("bar", report.members[4].axial_force, case.number("bar_force_apex"), 1e-7);
 }
 
 fn numbers(ei: f64, kappa_ga: f64) -> (Material, Section) {

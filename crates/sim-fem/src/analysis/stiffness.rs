@@ -9,6 +9,12 @@ use crate::structure::{Structure, StructureError};
 /// structure of a million elements seldom goes below 1e-7.
 const SUSPICIOUS_PIVOT: f64 = 1e-8;
 
+/// Below this ratio a tangent is singular to rounding.
+const SINGULAR_PIVOT: f64 = 1e-13;
+
+/// Share of the largest diagonal that makes a singular tangent regular: the step it gives is long, and cut by line search.
+const REGULARIZATION: f64 = 1e-7;
+
 /// Tangent stiffness with its factorization; storage is reused from state to state.
 #[derive(Debug)]
 pub struct Stiffness {
@@ -53,18 +59,32 @@ impl Stiffness {
         Ok(())
     }
 
-    /// As [`Stiffness::update`], without the search for mechanisms: at a limit point the tangent is singular by nature.
+    /// As [`Stiffness::update`], for steps on the way to an equilibrium: a singular tangent (a limit point, a slack or a
+    /// straight unstressed cable) is made regular by a small share of its largest diagonal. Returns whether it was.
     ///
     /// # Errors
-    /// [`StructureError::Factor`] for an exactly zero pivot, [`StructureError::NotFinite`].
-    pub fn update_unchecked(
+    /// [`StructureError::Factor`], [`StructureError::NotFinite`].
+    pub fn update_regularized(
         &mut self,
         structure: &Structure,
         displacement: &[f64],
-    ) -> Result<(), StructureError> {
+    ) -> Result<bool, StructureError> {
         structure.tangent(displacement, &mut self.matrix)?;
-        self.pivots = self.factor.refactor(&self.matrix)?;
-        Ok(())
+        match self.factor.refactor(&self.matrix) {
+            Ok(pivots) if pivots.smallest_ratio > SINGULAR_PIVOT => {
+                self.pivots = pivots;
+                Ok(false)
+            }
+            _ => {
+                let largest = self.matrix.diagonal().into_iter().fold(0.0_f64, |max, d| max.max(d.abs()));
+                let pattern = self.matrix.pattern().clone();
+                for j in 0..pattern.dim() {
+                    self.matrix.values[pattern.column(j).start] += REGULARIZATION * largest;
+                }
+                self.pivots = self.factor.refactor(&self.matrix)?;
+                Ok(true)
+            }
+        }
     }
 
     /// Overwrites `x`, one value per unknown, with the solution of K x = b.
