@@ -257,7 +257,8 @@ impl Walk<'_> {
             };
             let size = norm(&residual);
             relative = if size == 0.0 { 0.0 } else { size / scale };
-            if relative <= self.options.relative_tolerance {
+            let floor = self.newton.stiffness.rounding_floor(self.structure, &displacement);
+            if relative <= self.options.relative_tolerance || size <= floor {
                 return Ok(Ok((self.point(load_factor, displacement)?, iteration)));
             }
             self.newton.stiffness.update_regularized(self.structure, &displacement)?;
