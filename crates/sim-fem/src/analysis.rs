@@ -1,8 +1,11 @@
 //! What can be asked of a structure.
 
 pub mod arc_length;
+pub mod buckling;
+mod lanczos;
 pub mod linear_static;
 mod mechanism;
+pub mod modal;
 pub mod nonlinear_static;
 mod stiffness;
 

@@ -22,7 +22,11 @@ use sim_fem::{Load, Structure, StructureBuilder};
 fn solve(structure: &Structure, options: &NonlinearStaticOptions) -> NonlinearStaticReport {
     let report = nonlinear_static(structure, &Stage::new(structure), options).unwrap();
     // Nothing unconverged, whatever the tolerance asked for.
-    assert!(report.end.relative_residual <= options.relative_tolerance.max(1e-8), "{}", report.end.relative_residual);
+    assert!(
+        report.end.relative_residual <= options.relative_tolerance.max(1e-8),
+        "{}",
+        report.end.relative_residual
+    );
     report
 }
 

@@ -99,7 +99,9 @@ impl Stiffness {
     pub fn rounding_floor(&self, structure: &Structure, displacement: &[f64]) -> f64 {
         let pattern = self.matrix.pattern();
         let square: f64 = (structure.free_dofs().iter().enumerate())
-            .map(|(i, &dof)| (self.matrix.values[pattern.column(i).start] * displacement[dof as usize]).powi(2))
+            .map(|(i, &dof)| {
+                (self.matrix.values[pattern.column(i).start] * displacement[dof as usize]).powi(2)
+            })
             .sum();
         2.0 * f64::EPSILON * square.sqrt()
     }
