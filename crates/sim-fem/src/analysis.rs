@@ -2,11 +2,13 @@
 
 pub mod arc_length;
 pub mod buckling;
+pub mod damping;
 mod lanczos;
 pub mod linear_static;
 mod mechanism;
 pub mod modal;
 pub mod nonlinear_static;
 mod stiffness;
+pub mod transient;
 
 pub use stiffness::Stiffness;

@@ -472,6 +472,25 @@ impl Structure {
         }
     }
 
+    /// Writes the velocities of moving supports at time `t` into a velocity vector.
+    pub fn apply_support_velocities(&self, t: f64, velocity: &mut [f64]) {
+        for support in &self.supports {
+            if let Some(dof) = self.dof(support.node, support.direction) {
+                velocity[dof] = support.value * support.function.value_and_rate(t).1;
+            }
+        }
+    }
+
+    /// Mean accelerations of moving supports from `t0` to `t1` into a vector that is zero elsewhere.
+    pub(crate) fn support_accelerations(&self, t0: f64, t1: f64, acceleration: &mut [f64]) {
+        for support in self.supports.iter().filter(|support| !support.function.is_constant()) {
+            if let Some(dof) = self.dof(support.node, support.direction) {
+                let rate = |t| support.function.value_and_rate(t).1;
+                acceleration[dof] = support.value * (rate(t1) - rate(t0)) / (t1 - t0);
+            }
+        }
+    }
+
     fn positions(&self, member: &Member) -> Ends {
         Ends([self.nodes[member.nodes[0] as usize], self.nodes[member.nodes[1] as usize]])
     }
