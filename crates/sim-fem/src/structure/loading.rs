@@ -47,6 +47,22 @@ pub(super) struct LoadPattern {
     entries: Vec<(u32, f64)>,
 }
 
+impl LoadPattern {
+    pub(super) fn is_constant(&self) -> bool {
+        self.function.is_constant()
+    }
+
+    pub(super) fn factor(&self, t: f64) -> f64 {
+        self.function.value(t)
+    }
+
+    pub(super) fn add(&self, factor: f64, force: &mut [f64]) {
+        for &(dof, value) in &self.entries {
+            force[dof as usize] += factor * value;
+        }
+    }
+}
+
 /// One pattern per load; constant loads of a group share one.
 pub(super) fn patterns(
     structure: &Structure,
@@ -180,10 +196,7 @@ impl Structure {
         );
         force.fill(0.0);
         for pattern in self.patterns.iter().filter(|pattern| wanted(pattern.group)) {
-            let factor = pattern.function.value(t);
-            for &(dof, value) in &pattern.entries {
-                force[dof as usize] += factor * value;
-            }
+            pattern.add(pattern.factor(t), force);
         }
     }
 
