@@ -76,8 +76,14 @@ impl LocalMatrix {
     }
 
     /// Sets everything to zero and the size to `size`.
+    ///
+    /// # Panics
+    /// If `size` exceeds [`MAX_DOFS`].
     pub fn clear(&mut self, size: usize) {
-        *self = Self::zeros(size);
+        assert!(size <= MAX_DOFS, "an element has at most {MAX_DOFS} degrees of freedom, not {size}");
+        self.size = size;
+        // Rows beyond the size are never looked at.
+        self.values[..size * MAX_DOFS].fill(0.0);
     }
 
     /// Adds a 3×3 block at block row `r`, block column `c`.

@@ -13,9 +13,11 @@ pub mod elements;
 mod jet;
 
 pub mod factor;
+pub mod form_finding;
 pub mod load;
 pub mod material;
 pub mod matrix;
+pub mod newmark;
 pub mod structure;
 
 pub use structure::{Load, Structure, StructureBuilder, StructureError};

@@ -216,11 +216,11 @@ fn d_beam_eigenvalues() {
     let case = Case::new("D-beam-eigenvalues");
     let n = 40;
     let ends: [(&str, fn(&mut StructureBuilder, usize), usize); 5] = [
-        ("clamped_free", |b, _| drop(b.clamp(0)), 0),
-        ("clamped_clamped_and_free_free", |b, n| drop(b.clamp(0).clamp(n)), 0),
+        ("clamped_free", |b, _| _ = b.clamp(0), 0),
+        ("clamped_clamped_and_free_free", |b, n| _ = b.clamp(0).clamp(n), 0),
         ("clamped_clamped_and_free_free", |_, _| {}, 3),
-        ("clamped_pinned", |b, n| drop(b.clamp(0).fix(n, Y)), 0),
-        ("pinned_pinned", |b, n| drop(b.fix(0, X).fix(0, Y).fix(n, Y)), 0),
+        ("clamped_pinned", |b, n| _ = b.clamp(0).fix(n, Y), 0),
+        ("pinned_pinned", |b, n| _ = b.fix(0, X).fix(0, Y).fix(n, Y), 0),
     ];
     for (name, support, rigid) in ends {
         let mut builder = unit_beam(n);

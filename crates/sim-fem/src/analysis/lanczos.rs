@@ -42,6 +42,13 @@ impl Locked {
     }
 }
 
+/// Length of `x` in B; leaves B x in `product`.
+fn b_norm(b: &SymmetricMatrix, x: &[f64], product: &mut [f64]) -> f64 {
+    product.fill(0.0);
+    b.multiply_add(1.0, x, product);
+    dot(x, product).max(0.0).sqrt()
+}
+
 fn subtract(share: f64, vector: &[f64], x: &mut [f64]) {
     x.iter_mut().zip(vector).for_each(|(x, v)| *x -= share * v);
 }
@@ -65,16 +72,19 @@ pub(super) fn run(
     let mut exhausted = false;
     let mut scale = 0.0_f64;
     for step in 0..=steps {
-        // Twice is enough (Giraud, Langou & Rozložník 2005).
-        for _ in 0..2 {
+        // Orthogonalised once where that takes little away, else again: twice is enough (Giraud, Langou & Rozložník 2005).
+        let mut product = vec![0.0; n];
+        let mut length = b_norm(pencil.b, &next, &mut product);
+        for _ in 0..3 {
             locked.remove_from(&mut next);
             for (vector, product) in q.iter().zip(&bq) {
                 subtract(dot(product, &next), vector, &mut next);
             }
+            let before = std::mem::replace(&mut length, b_norm(pencil.b, &next, &mut product));
+            if length > 0.7 * before || length == 0.0 {
+                break;
+            }
         }
-        let mut product = vec![0.0; n];
-        pencil.b.multiply_add(1.0, &next, &mut product);
-        let length = dot(&next, &product).max(0.0).sqrt();
         if step > 0 {
             beta.push(length);
         }
@@ -95,6 +105,11 @@ pub(super) fn run(
         let diagonal = dot(&bq[step], &image);
         alpha.push(diagonal);
         scale = scale.max(diagonal.abs() + beta.last().copied().unwrap_or(0.0));
+        // The three-term recurrence first: what is left is already nearly orthogonal to all the others.
+        subtract(diagonal, &q[step], &mut image);
+        if step > 0 {
+            subtract(beta[step - 1], &q[step - 1], &mut image);
+        }
         next = image;
     }
     ritz(&q, &alpha, &beta, wanted, exhausted)

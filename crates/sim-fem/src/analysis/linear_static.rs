@@ -65,23 +65,32 @@ pub fn linear_static_with(
     structure.apply_supports(t, 1.0, &mut displacement);
     // What the unknowns feel: loads, minus what prestress and moved supports already push with.
     let mut unbalanced = vec![0.0; n];
-    structure.internal_force(&rest, &mut unbalanced)?;
+    // Linear elements push with nothing in the reference shape.
+    if !structure.is_linear() {
+        structure.internal_force(&rest, &mut unbalanced)?;
+    }
     for (r, f) in unbalanced.iter_mut().zip(&external) {
         *r = f - *r;
     }
-    structure.add_tangent_times(-1.0, &rest, &displacement, &mut unbalanced);
+    if displacement.iter().any(|&u| u != 0.0) {
+        structure.add_tangent_times(-1.0, &rest, &displacement, &mut unbalanced);
+    }
     let mut unknowns = vec![0.0; structure.unknown_count()];
     structure.gather(&unbalanced, &mut unknowns);
     stiffness.solve(&mut unknowns);
     structure.scatter(&unknowns, &mut displacement);
     let mut reaction = vec![0.0; n];
-    structure.internal_force(&rest, &mut reaction)?;
-    structure.add_tangent_times(1.0, &rest, &displacement, &mut reaction);
+    if structure.is_linear() {
+        structure.internal_force(&displacement, &mut reaction)?;
+    } else {
+        structure.internal_force(&rest, &mut reaction)?;
+        structure.add_tangent_times(1.0, &rest, &displacement, &mut reaction);
+    }
     finish(structure, displacement, reaction, &external, stiffness.kind())
 }
 
 /// Splits internal minus external force into reactions and residual.
-pub(super) fn finish(
+pub(crate) fn finish(
     structure: &Structure,
     displacement: Vec<f64>,
     internal: Vec<f64>,

@@ -125,7 +125,7 @@ pub fn modal(
         Some(state) => structure.tangent(state, &mut stiffness)?,
         None => structure.tangent(&vec![0.0; structure.dof_count()], &mut stiffness)?,
     }
-    structure.mass_matrix(&mut mass);
+    structure.assemble_mass(&mut mass);
     let mut search = Search {
         shifted: SymmetricMatrix::zeros(pattern.clone()),
         factor: Factorization::new(pattern, options.factor)?,

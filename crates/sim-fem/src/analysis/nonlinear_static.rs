@@ -173,7 +173,8 @@ pub enum EquilibriumError {
 /// The varied load grows in equal steps, halved where Newton's method fails. The line search lowers the unbalanced work.
 ///
 /// # Limitations
-/// Loads keep their direction. Load control stops at limit points; see [`super::arc_length`].
+/// Loads keep their direction. Load control stops at limit points; see [`super::arc_length`]. A start in which every
+/// member is slack has no tangent at all: relax it first ([`crate::form_finding::dynamic_relaxation`]) or start from a taut shape.
 ///
 /// # Errors
 /// [`EquilibriumError`]; nothing that is not in equilibrium is returned.

@@ -112,7 +112,7 @@ impl Structure {
     }
 
     /// Mass matrix of the unknowns.
-    pub fn mass_matrix(&self, matrix: &mut SymmetricMatrix) {
+    pub fn assemble_mass(&self, matrix: &mut SymmetricMatrix) {
         self.assemble(matrix, |member, x, _, local| member.element.mass_matrix(x, self.mass, local));
     }
 

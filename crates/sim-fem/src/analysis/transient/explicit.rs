@@ -125,7 +125,7 @@ pub(super) fn check_step(
 
 fn diagonal_mass(structure: &Structure) -> Result<Vec<f64>, TransientError> {
     let mut mass = SymmetricMatrix::zeros(structure.pattern().clone());
-    structure.mass_matrix(&mut mass);
+    structure.assemble_mass(&mut mass);
     if !mass.is_diagonal() {
         return Err(TransientError::Unstable {
             reason: "an explicit scheme needs a diagonal mass matrix; choose lumped mass".to_owned(),

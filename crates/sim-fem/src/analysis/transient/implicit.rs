@@ -179,7 +179,7 @@ pub(super) fn march(
 fn prepare(structure: &Structure) -> Result<Forces<'_>, StructureError> {
     let zeros = || SymmetricMatrix::zeros(structure.pattern().clone());
     let mut mass = zeros();
-    structure.mass_matrix(&mut mass);
+    structure.assemble_mass(&mut mass);
     let mut reference = None;
     if structure.rayleigh()[1] != 0.0 {
         let mut matrix = zeros();

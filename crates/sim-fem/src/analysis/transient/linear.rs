@@ -170,7 +170,7 @@ fn assemble(structure: &Structure, t0: f64) -> Result<(Matrices, SymmetricMatrix
     let mut stiffness = SymmetricMatrix::zeros(pattern.clone());
     structure.tangent(&rest, &mut stiffness).map_err(at)?;
     let mut mass = SymmetricMatrix::zeros(pattern.clone());
-    structure.mass_matrix(&mut mass);
+    structure.assemble_mass(&mut mass);
     let [mass_damping, stiffness_damping] = structure.rayleigh();
     let mut damping = None;
     if stiffness_damping != 0.0 || structure.is_viscous() {
