@@ -58,17 +58,20 @@ fn processor_time(origin: &Instant) -> f64 {
     nanoseconds.map_or_else(|| origin.elapsed().as_secs_f64(), |ns| ns * 1e-9)
 }
 
-/// Shortest of several runs in ms, and the last result.
-fn shortest<T>(runs: usize, mut work: impl FnMut() -> T) -> (f64, T) {
+/// Mean time in ms of repeated runs that take a fifth of a second together, and the last result. The system books
+/// processor time in ticks of some milliseconds, so that single short runs cannot be measured.
+fn mean_time<T>(mut work: impl FnMut() -> T) -> (f64, T) {
     let origin = Instant::now();
-    let mut best = f64::INFINITY;
-    let mut result = None;
-    for _ in 0..runs {
-        let start = processor_time(&origin);
-        result = Some(work());
-        best = best.min((processor_time(&origin) - start) * 1e3);
+    let start = processor_time(&origin);
+    let mut runs = 0;
+    loop {
+        let result = work();
+        runs += 1;
+        let spent = processor_time(&origin) - start;
+        if spent > 0.2 || origin.elapsed().as_secs_f64() > 5.0 {
+            return (spent * 1e3 / f64::from(runs), result);
+        }
     }
-    (best, result.expect("at least one run"))
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -78,12 +81,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => vec![(100, 20_000, 10), (1000, 2000, 10), (10_000, 200, 10)],
     };
     for (bays, steps, modes) in sizes {
-        let (build, structure) = shortest(1, || truss(bays));
+        let (build, structure) = mean_time(|| truss(bays));
         let structure = structure?;
-        let runs = if bays > 1000 { 3 } else { 10 };
-        let (analyse, stiffness) = shortest(1, || Stiffness::new(&structure, FactorKind::Auto));
+        let (analyse, stiffness) = mean_time(|| Stiffness::new(&structure, FactorKind::Auto));
         let mut stiffness = stiffness?;
-        let (solve, report) = shortest(runs, || linear_static_with(&structure, 0.0, &mut stiffness));
+        let (solve, report) = mean_time(|| linear_static_with(&structure, 0.0, &mut stiffness));
         let report = report?;
         println!(
             "W5 bays {bays}, unknowns {}: build {build:.1} ms, analyse {analyse:.1} ms ({:?}), static with assembly \
@@ -101,8 +103,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         // The set-up is the same for any number of steps: the difference of two runs is the steps alone.
         let start = StartAcceleration::Equilibrium;
-        let (short, _) = shortest(5, || march(steps / 10, start));
-        let (long, end) = shortest(5, || march(steps, start));
+        let (short, _) = mean_time(|| march(steps / 10, start));
+        let (long, end) = mean_time(|| march(steps, start));
         let per_step = (long - short) * 1e3 / (steps - steps / 10) as f64;
         let end = end?;
         println!(
@@ -114,7 +116,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let checked = march(1000.min(steps), start)?;
         println!("  after {} steps: |x| = {:.9}", 1000.min(steps), norm(&checked.displacement));
         let options = ModalOptions { modes, ..Default::default() };
-        let (time, report) = shortest(if bays > 1000 { 1 } else { 3 }, || modal(&structure, None, &options));
+        let (time, report) = mean_time(|| modal(&structure, None, &options));
         let report = report?;
         let frequencies: Vec<String> = report.modes.iter().map(|m| format!("{:.9}", m.frequency())).collect();
         println!(

@@ -49,9 +49,9 @@ pub struct BeamProperties {
     pub bending_y: f64,
     /// EI about local z in N·m².
     pub bending_z: f64,
-    /// GκA along local y in N; infinite when rigid in shear.
+    /// `GκA` along local y in N; infinite when rigid in shear.
     pub shear_y: f64,
-    /// GκA along local z in N; infinite when rigid in shear.
+    /// `GκA` along local z in N; infinite when rigid in shear.
     pub shear_z: f64,
     /// ρA in kg/m.
     pub line_density: f64,
@@ -105,12 +105,14 @@ impl BeamProperties {
     }
 
     /// Material and area, for a check of units.
+    #[must_use]
     pub fn magnitudes(&self) -> Magnitudes {
         let area = self.section.area;
         Magnitudes { youngs_modulus: self.axial / area, density: self.line_density / area, area }
     }
 
     /// Shear parameter Φ = 12 EI/(GκA L²) of bending in the local x-y and x-z planes.
+    #[must_use]
     pub fn shear_parameters(&self, length: f64) -> [f64; 2] {
         let phi = |bending: f64, shear: f64| 12.0 * bending / (shear * length * length);
         [phi(self.bending_z, self.shear_y), phi(self.bending_y, self.shear_z)]
@@ -227,6 +229,7 @@ pub fn to_global(axes: &Matrix3<f64>, local: &LocalMatrix, global: &mut LocalMat
 }
 
 /// Turns twelve global values into local axes.
+#[must_use]
 pub fn to_local(axes: &Matrix3<f64>, global: &[f64]) -> [f64; 12] {
     let mut local = [0.0; 12];
     for (to, from) in local.chunks_exact_mut(3).zip(global.chunks_exact(3)) {

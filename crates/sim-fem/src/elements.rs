@@ -53,18 +53,21 @@ impl LocalMatrix {
     ///
     /// # Panics
     /// If `size` exceeds [`MAX_DOFS`].
+    #[must_use]
     pub fn zeros(size: usize) -> Self {
         assert!(size <= MAX_DOFS, "an element has at most {MAX_DOFS} degrees of freedom, not {size}");
         Self { size, values: [0.0; MAX_DOFS * MAX_DOFS] }
     }
 
     /// Number of degrees of freedom.
+    #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
     /// Value at row `i`, column `j`.
     #[inline]
+    #[must_use]
     pub fn get(&self, i: usize, j: usize) -> f64 {
         self.values[i * MAX_DOFS + j]
     }
@@ -97,6 +100,7 @@ impl LocalMatrix {
     }
 
     /// The 3×3 block at block row `r`, block column `c`.
+    #[must_use]
     pub fn block(&self, r: usize, c: usize) -> Matrix3<f64> {
         Matrix3::from_fn(|i, j| self.get(3 * r + i, 3 * c + j))
     }
@@ -201,7 +205,7 @@ pub trait Element: Debug + Send + Sync {
         force.fill(0.0);
     }
 
-    /// ∂ viscous_force / ∂v.
+    /// ∂ `viscous_force` / ∂v.
     fn damping_matrix(&self, _x: &[Vector3<f64>], _u: &[f64], _v: &[f64], damping: &mut LocalMatrix) {
         damping.clear(self.dof_count());
     }
@@ -269,6 +273,7 @@ pub enum ElementError {
 
 /// A registry entry: enough to test the element without knowing it.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each of which a test asks for")]
 pub struct ElementInfo {
     /// Id, equal to [`Element::id`].
     pub id: &'static str,

@@ -1,4 +1,4 @@
-//! Sparse LDLᵀ without pivoting: analysed once per pattern, refilled per matrix.
+//! Sparse `LDLᵀ` without pivoting: analysed once per pattern, refilled per matrix.
 //!
 //! Two storages behind one face. A narrow envelope (long trusses, chains, frames numbered along their length) is factored
 //! row by row; anything else goes to faer's sparse Cholesky with its own ordering. Both give the signs of the pivots, which
@@ -61,7 +61,7 @@ pub enum FactorError {
     },
 }
 
-/// LDLᵀ of a symmetric matrix; reusable for any matrix of the same pattern.
+/// `LDLᵀ` of a symmetric matrix; reusable for any matrix of the same pattern.
 #[derive(Debug)]
 pub struct Factorization {
     pattern: Arc<SymmetricPattern>,
@@ -101,6 +101,7 @@ impl Factorization {
     }
 
     /// The storage in use, never `Auto`.
+    #[must_use]
     pub fn kind(&self) -> FactorKind {
         match self.storage {
             Storage::Envelope(_) => FactorKind::Envelope,

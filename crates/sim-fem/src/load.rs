@@ -27,16 +27,19 @@ impl Direction {
     pub const ALL: [Self; 6] = [Self::X, Self::Y, Self::Z, Self::Rx, Self::Ry, Self::Rz];
 
     /// 0 to 5.
+    #[must_use]
     pub fn index(self) -> usize {
         self as usize
     }
 
     /// Whether it is a rotation.
+    #[must_use]
     pub fn is_rotation(self) -> bool {
         self.index() >= 3
     }
 
     /// `x`, `y`, `z`, `rx`, `ry` or `rz`.
+    #[must_use]
     pub fn name(self) -> &'static str {
         ["x", "y", "z", "rx", "ry", "rz"][self.index()]
     }
@@ -147,16 +150,19 @@ impl TimeFunction {
     }
 
     /// Whether it never changes.
+    #[must_use]
     pub fn is_constant(&self) -> bool {
         matches!(self, Self::Constant)
     }
 
     /// Value at time `t` in s.
+    #[must_use]
     pub fn value(&self, t: f64) -> f64 {
         self.value_and_rate(t).0
     }
 
     /// Value at time `t`, and how fast it changes in 1/s (from the right at corners).
+    #[must_use]
     pub fn value_and_rate(&self, t: f64) -> (f64, f64) {
         match self {
             Self::Constant => (1.0, 0.0),

@@ -59,6 +59,7 @@ fn default_poissons_ratio() -> f64 {
 
 impl Material {
     /// A massless material with ν = 0.3 and no strength.
+    #[must_use]
     pub fn new(youngs_modulus: f64) -> Self {
         Self { youngs_modulus, poissons_ratio: default_poissons_ratio(), density: 0.0, strength: None }
     }
@@ -82,6 +83,7 @@ impl Material {
     }
 
     /// Shear modulus in Pa.
+    #[must_use]
     pub fn shear_modulus(&self) -> f64 {
         self.youngs_modulus / (2.0 * (1.0 + self.poissons_ratio))
     }
@@ -166,6 +168,7 @@ pub struct SectionProperties {
 
 impl Section {
     /// A section for members without bending.
+    #[must_use]
     pub fn area(area: f64) -> Self {
         Self::Numbers(SectionProperties { area, ..SectionProperties::default() })
     }

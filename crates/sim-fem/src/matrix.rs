@@ -1,5 +1,6 @@
 //! Symmetric sparse matrices of the free degrees of freedom: lower triangle, column by column.
 
+use pulp::Arch;
 use std::sync::Arc;
 
 /// Where a symmetric matrix may hold values: the lower triangle by columns, the diagonal first in each.
@@ -26,32 +27,38 @@ impl SymmetricPattern {
     }
 
     /// The pattern of a diagonal matrix.
+    #[must_use]
     pub fn diagonal(dim: usize) -> Self {
         Self { col_ptr: (0..=dim as u32).collect(), row_idx: (0..dim as u32).collect() }
     }
 
     /// Number of rows.
+    #[must_use]
     pub fn dim(&self) -> usize {
         self.col_ptr.len() - 1
     }
 
     /// Number of stored values.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.row_idx.len()
     }
 
     /// Whether there are no rows.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.dim() == 0
     }
 
     /// Places of the values of column `j`.
     #[inline]
+    #[must_use]
     pub fn column(&self, j: usize) -> std::ops::Range<usize> {
         self.col_ptr[j] as usize..self.col_ptr[j + 1] as usize
     }
 
     /// Place of the value at (`row`, `col`) with `row >= col`, if stored.
+    #[must_use]
     pub fn position(&self, row: usize, col: usize) -> Option<usize> {
         let range = self.column(col);
         self.row_idx[range.clone()].binary_search(&(row as u32)).ok().map(|k| range.start + k)
@@ -68,17 +75,20 @@ pub struct SymmetricMatrix {
 
 impl SymmetricMatrix {
     /// All zeros.
+    #[must_use]
     pub fn zeros(pattern: Arc<SymmetricPattern>) -> Self {
         let values = vec![0.0; pattern.len()];
         Self { pattern, values }
     }
 
     /// The pattern.
+    #[must_use]
     pub fn pattern(&self) -> &Arc<SymmetricPattern> {
         &self.pattern
     }
 
     /// Number of rows.
+    #[must_use]
     pub fn dim(&self) -> usize {
         self.pattern.dim()
     }
@@ -103,11 +113,13 @@ impl SymmetricMatrix {
     }
 
     /// The diagonal.
+    #[must_use]
     pub fn diagonal(&self) -> Vec<f64> {
         (0..self.dim()).map(|j| self.values[self.pattern.col_ptr[j] as usize]).collect()
     }
 
     /// Whether everything off the diagonal is zero.
+    #[must_use]
     pub fn is_diagonal(&self) -> bool {
         (0..self.dim()).all(|j| self.values[self.pattern.column(j)].iter().skip(1).all(|&a| a == 0.0))
     }
@@ -135,6 +147,7 @@ impl SymmetricMatrix {
     }
 
     /// First value that is not finite, as (row, column).
+    #[must_use]
     pub fn first_not_finite(&self) -> Option<(usize, usize)> {
         let place = self.values.iter().position(|value| !value.is_finite())?;
         let col = self.pattern.col_ptr.partition_point(|&start| start as usize <= place) - 1;
@@ -142,21 +155,49 @@ impl SymmetricMatrix {
     }
 }
 
-/// Sum of products in a fixed order: eight running sums, added pairwise at the end.
+/// Sum of products in a fixed order: eight running sums, added pairwise at the end. Compiled for the processor at hand;
+/// the bits do not depend on it.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let tail: f64 = xs.remainder().iter().zip(ys.remainder()).map(|(a, b)| a * b).sum();
-    for (a, b) in xs.zip(ys) {
-        for k in 0..8 {
-            sums[k] += a[k] * b[k];
-        }
-    }
-    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + tail
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let mut sums = [0.0; 8];
+            let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
+            let mut tail = 0.0;
+            for (a, b) in xs.remainder().iter().zip(ys.remainder()) {
+                tail += a * b;
+            }
+            for (a, b) in xs.zip(ys) {
+                for k in 0..8 {
+                    sums[k] += a[k] * b[k];
+                }
+            }
+            ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + tail
+        },
+    )
+}
+
+/// `y -= factor x`.
+pub(crate) fn subtract_scaled(factor: f64, x: &[f64], y: &mut [f64]) {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (y, x) in y.iter_mut().zip(x) {
+                *y -= factor * x;
+            }
+        },
+    );
 }
 
 pub(crate) fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
+}
+
+/// Multiplies every value by `factor`.
+pub(crate) fn scale(x: &mut [f64], factor: f64) {
+    for value in x {
+        *value *= factor;
+    }
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ pub struct Member {
 
 impl Member {
     /// The element.
+    #[must_use]
     pub fn element(&self) -> &dyn Element {
         self.element.as_ref()
     }
@@ -76,6 +77,7 @@ pub struct StructureBuilder {
 
 impl StructureBuilder {
     /// Nothing yet.
+    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -336,51 +338,61 @@ pub struct Structure {
 
 impl Structure {
     /// Number of nodes.
+    #[must_use]
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
     /// Reference position of a node in m.
+    #[must_use]
     pub fn node(&self, node: usize) -> [f64; 3] {
         self.nodes[node].into()
     }
 
     /// The elements in their places.
+    #[must_use]
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
     /// The supports, those of a planar structure included.
+    #[must_use]
     pub fn supports(&self) -> &[Support] {
         &self.supports
     }
 
     /// The supports asked for one by one, without those that hold a planar structure in its plane.
+    #[must_use]
     pub fn own_supports(&self) -> &[Support] {
         &self.supports[..self.own_supports]
     }
 
     /// Values that look like a mistake of units.
+    #[must_use]
     pub fn warnings(&self) -> &[UnitWarning] {
         &self.warnings
     }
 
     /// Length of a displacement vector: three per block.
+    #[must_use]
     pub fn dof_count(&self) -> usize {
         3 * self.numbering.blocks
     }
 
     /// Number of unknowns.
+    #[must_use]
     pub fn unknown_count(&self) -> usize {
         self.numbering.free.len()
     }
 
     /// Place of a degree of freedom in a displacement vector; none for rotations that no element gives the node.
+    #[must_use]
     pub fn dof(&self, node: usize, direction: Direction) -> Option<usize> {
         self.numbering.dof(node, direction).map(|dof| dof as usize)
     }
 
     /// Node and direction of a place in a displacement vector.
+    #[must_use]
     pub fn node_direction(&self, dof: usize) -> (usize, Direction) {
         let (block, k) = (dof / 3, dof % 3);
         if block < self.nodes.len() {
@@ -391,42 +403,50 @@ impl Structure {
     }
 
     /// Displacement (m or rad) of a node in a direction; 0 for rotations that no element gives the node.
+    #[must_use]
     pub fn value(&self, displacement: &[f64], node: usize, direction: Direction) -> f64 {
         self.dof(node, direction).map_or(0.0, |dof| displacement[dof])
     }
 
     /// The unknown at a place in a displacement vector; none when supported.
+    #[must_use]
     pub fn unknown(&self, dof: usize) -> Option<usize> {
         let unknown = self.numbering.unknown[dof];
         (unknown != NONE).then_some(unknown as usize)
     }
 
     /// Place in a displacement vector of every unknown.
+    #[must_use]
     pub fn free_dofs(&self) -> &[u32] {
         &self.numbering.free
     }
 
     /// Pattern of every matrix of the structure.
+    #[must_use]
     pub fn pattern(&self) -> &Arc<SymmetricPattern> {
         &self.numbering.pattern
     }
 
     /// Whether internal forces are linear in the displacement.
+    #[must_use]
     pub fn is_linear(&self) -> bool {
         self.is_linear
     }
 
     /// How mass is spread.
+    #[must_use]
     pub fn mass_kind(&self) -> MassKind {
         self.mass
     }
 
     /// Factors of M and K(0) in the damping matrix, in 1/s and s.
+    #[must_use]
     pub fn rayleigh(&self) -> [f64; 2] {
         self.rayleigh
     }
 
     /// Total mass in kg.
+    #[must_use]
     pub fn total_mass(&self) -> f64 {
         self.members
             .iter()
@@ -459,6 +479,7 @@ impl Structure {
     }
 
     /// Whether a support moves with time.
+    #[must_use]
     pub fn has_moving_supports(&self) -> bool {
         self.supports.iter().any(|support| !support.function.is_constant() && support.value != 0.0)
     }

@@ -60,7 +60,7 @@ fn d_bar_end_load() {
     close("weight", structure.value(&report.reaction, 0, X), -rho * g * a * l, 1e-12);
 }
 
-/// The bar of the requirements: u = FL/(EA) = 4.7619e-5 m and 10 MPa.
+/// The bar of the requirements: u = FL/(EA) = 4.7619e-5 m and 10 `MPa`.
 #[test]
 fn bar_of_a_hundred_elements() {
     let mut builder = bar(&Material::new(210e9).with_strength(250e6), 1e-4, 1.0, 100);

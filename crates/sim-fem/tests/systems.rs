@@ -95,9 +95,9 @@ fn matrices_are_derivatives_of_the_force() {
                 let (mut q, mut v) =
                     (state.q.clone(), if of_velocity { state.v.clone() } else { rest.clone() });
                 if of_velocity {
-                    v[column] += step
+                    v[column] += step;
                 } else {
-                    q[column] += step
+                    q[column] += step;
                 }
                 force(&q, &v)
             };

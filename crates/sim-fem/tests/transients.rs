@@ -461,7 +461,7 @@ fn y56_generalized_alpha_damps_what_it_cannot_resolve() {
     close_to("soft", amplitude, 0.999998_f64.powi(1000), 1e-3, 1.0);
 }
 
-/// Shaking the support by u_g(t) and pushing all masses with −M ü_g give the same relative motion (case F41 too:
+/// Shaking the support by `u_g(t)` and pushing all masses with −M `ü_g` give the same relative motion (case F41 too:
 /// the moved degree of freedom keeps its value to the last bit).
 #[test]
 fn moving_supports_equal_base_motion() {

@@ -177,7 +177,7 @@ pub fn arc_length(
         };
         let mut step = vec![0.0; direction.len()];
         walk.difference(&here, &next, &mut step);
-        let turned = walk.sense(&here, &direction) * walk.sense(&next, &step) < 0.0;
+        let turned = sense(&here, &direction) * sense(&next, &step) < 0.0;
         if turned || here.negative != next.negative {
             let after = report.path.len();
             let found = walk.locate(&here, &direction, arc, turned).map_err(at(here.load_factor))?;
@@ -210,6 +210,11 @@ pub fn arc_length(
     Ok(report)
 }
 
+/// Sign of dλ along a direction: that of its component along K⁻¹ f.
+fn sense(at: &Point, direction: &[f64]) -> f64 {
+    dot(&at.rate, direction).signum()
+}
+
 impl Walk<'_> {
     /// Completes an equilibrium whose tangent is factored.
     fn point(&mut self, load_factor: f64, displacement: Vec<f64>) -> Result<Point, StructureError> {
@@ -226,13 +231,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Sign of dλ along a direction: that of its component along K⁻¹ f.
-    fn sense(&self, at: &Point, direction: &[f64]) -> f64 {
-        dot(&at.rate, direction).signum()
-    }
-
     /// One arc from `from`; the inner error is the residual of a step that failed.
-    #[expect(clippy::type_complexity, reason = "a failed step is an answer here, not an error")]
     fn step(
         &mut self,
         from: &Point,
@@ -240,7 +239,7 @@ impl Walk<'_> {
         arc: f64,
     ) -> Result<Result<(Point, usize), f64>, StructureError> {
         let length = norm(&from.rate);
-        let factor = self.sense(from, direction) * arc / length;
+        let factor = sense(from, direction) * arc / length;
         let predictor: Vec<f64> = from.rate.iter().map(|r| factor * r).collect();
         let mut displacement = from.displacement.clone();
         self.advance(&mut displacement, 1.0, &predictor);
@@ -293,14 +292,14 @@ impl Walk<'_> {
     ) -> Result<Point, StructureError> {
         let (mut low, mut high) = (0.0, arc);
         let mut best = from.clone();
-        let sense = self.sense(from, direction);
+        let before = sense(from, direction);
         let mut step = vec![0.0; direction.len()];
         for _ in 0..40 {
             let middle = 0.5 * (low + high);
             let Ok((point, _)) = self.step(from, direction, middle)? else { break };
             self.difference(from, &point, &mut step);
             let beyond =
-                if turned { self.sense(&point, &step) != sense } else { point.negative != from.negative };
+                if turned { sense(&point, &step) != before } else { point.negative != from.negative };
             if beyond {
                 high = middle;
             } else {

@@ -73,9 +73,9 @@ pub enum BucklingError {
     },
 }
 
-/// Solves (K + λ K_σ) φ = 0 for the smallest λ > 0, K_σ from the axial forces of the linear static solution at time 0.
+/// Solves (K + λ `K_σ`) φ = 0 for the smallest λ > 0, `K_σ` from the axial forces of the linear static solution at time 0.
 ///
-/// Lanczos' method on K⁻¹(−K_σ) in the inner product of K; negative pivots of K + λK_σ count the critical loads below λ.
+/// Lanczos' method on `K⁻¹(−K_σ)` in the inner product of K; negative pivots of K + `λK_σ` count the critical loads below λ.
 ///
 /// # Limitations
 /// Displacements before buckling are taken as small; shallow arches and domes snap at lower loads (arc length finds
@@ -100,7 +100,7 @@ pub fn buckling(structure: &Structure, options: &BucklingOptions) -> Result<Buck
     for run in 0..options.max_runs {
         let mut pencil = Pencil { factor: &mut factor, a: &minus_geometric, b: &matrix };
         let start = lanczos::fresh_start(n, run);
-        let ritz = lanczos::run(&mut pencil, &locked, start, steps, wanted + 1);
+        let ritz = lanczos::run(&mut pencil, &locked, &start, steps, wanted + 1);
         let converged = (0..ritz.theta.len())
             .take_while(|&k| {
                 ritz.theta[k] > 0.0 && ritz.residual[k] <= options.relative_tolerance * ritz.theta[k]

@@ -32,6 +32,7 @@ pub fn rayleigh_factors(angular_frequencies: [f64; 2], ratios: [f64; 2]) -> Resu
 }
 
 /// Damping ratio at an angular frequency in rad/s of Rayleigh factors.
+#[must_use]
 pub fn rayleigh_ratio(factors: [f64; 2], angular_frequency: f64) -> f64 {
     0.5 * (factors[0] / angular_frequency + factors[1] * angular_frequency)
 }

@@ -2,7 +2,7 @@
 
 use super::mechanism::wave;
 use crate::factor::Factorization;
-use crate::matrix::{SymmetricMatrix, dot};
+use crate::matrix::{SymmetricMatrix, dot, subtract_scaled};
 
 /// Ritz pairs of F⁻¹A in the inner product of B, found by one run.
 pub(super) struct Ritz {
@@ -37,7 +37,7 @@ impl Locked {
     /// Removes what `x` shares with the locked vectors.
     fn remove_from(&self, x: &mut [f64]) {
         for (vector, product) in self.vectors.iter().zip(&self.products) {
-            subtract(dot(product, x), vector, x);
+            subtract_scaled(dot(product, x), vector, x);
         }
     }
 }
@@ -49,17 +49,13 @@ fn b_norm(b: &SymmetricMatrix, x: &[f64], product: &mut [f64]) -> f64 {
     dot(x, product).max(0.0).sqrt()
 }
 
-fn subtract(share: f64, vector: &[f64], x: &mut [f64]) {
-    x.iter_mut().zip(vector).for_each(|(x, v)| *x -= share * v);
-}
-
 /// Makes at most `steps` steps from `start` and returns the `wanted` largest Ritz pairs.
 ///
 /// The start is multiplied by F⁻¹A first, so that it has no part in the null space of A, where B measures nothing.
 pub(super) fn run(
     pencil: &mut Pencil<'_>,
     locked: &Locked,
-    start: Vec<f64>,
+    start: &[f64],
     steps: usize,
     wanted: usize,
 ) -> Ritz {
@@ -67,7 +63,7 @@ pub(super) fn run(
     let (mut q, mut bq): (Vec<Vec<f64>>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
     let (mut alpha, mut beta): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
     let mut next = vec![0.0; n];
-    pencil.a.multiply_add(1.0, &start, &mut next);
+    pencil.a.multiply_add(1.0, start, &mut next);
     pencil.factor.solve(&mut next);
     let mut exhausted = false;
     let mut scale = 0.0_f64;
@@ -78,7 +74,7 @@ pub(super) fn run(
         for _ in 0..3 {
             locked.remove_from(&mut next);
             for (vector, product) in q.iter().zip(&bq) {
-                subtract(dot(product, &next), vector, &mut next);
+                subtract_scaled(dot(product, &next), vector, &mut next);
             }
             let before = std::mem::replace(&mut length, b_norm(pencil.b, &next, &mut product));
             if length > 0.7 * before || length == 0.0 {
@@ -95,8 +91,8 @@ pub(super) fn run(
             exhausted = true;
             break;
         }
-        next.iter_mut().for_each(|x| *x /= length);
-        product.iter_mut().for_each(|x| *x /= length);
+        crate::matrix::scale(&mut next, 1.0 / length);
+        crate::matrix::scale(&mut product, 1.0 / length);
         q.push(next);
         bq.push(product);
         let mut image = vec![0.0; n];
@@ -106,9 +102,9 @@ pub(super) fn run(
         alpha.push(diagonal);
         scale = scale.max(diagonal.abs() + beta.last().copied().unwrap_or(0.0));
         // The three-term recurrence first: what is left is already nearly orthogonal to all the others.
-        subtract(diagonal, &q[step], &mut image);
+        subtract_scaled(diagonal, &q[step], &mut image);
         if step > 0 {
-            subtract(beta[step - 1], &q[step - 1], &mut image);
+            subtract_scaled(beta[step - 1], &q[step - 1], &mut image);
         }
         next = image;
     }
@@ -133,7 +129,7 @@ fn ritz(q: &[Vec<f64>], alpha: &[f64], beta: &[f64], wanted: usize, exhausted: b
         .map(|&k| {
             let mut vector = vec![0.0; n];
             for (i, basis) in q.iter().enumerate() {
-                subtract(-eigen.eigenvectors[(i, k)], basis, &mut vector);
+                subtract_scaled(-eigen.eigenvectors[(i, k)], basis, &mut vector);
             }
             vector
         })

@@ -86,7 +86,7 @@ pub fn linear_static_with(
         structure.internal_force(&rest, &mut reaction)?;
         structure.add_tangent_times(1.0, &rest, &displacement, &mut reaction);
     }
-    finish(structure, displacement, reaction, &external, stiffness.kind())
+    Ok(finish(structure, displacement, reaction, &external, stiffness.kind()))
 }
 
 /// Splits internal minus external force into reactions and residual.
@@ -96,7 +96,7 @@ pub(crate) fn finish(
     internal: Vec<f64>,
     external: &[f64],
     factor: FactorKind,
-) -> Result<StaticReport, StructureError> {
+) -> StaticReport {
     let mut reaction = internal;
     let mut residual = vec![0.0; structure.unknown_count()];
     for (r, f) in reaction.iter_mut().zip(external) {
@@ -110,5 +110,5 @@ pub(crate) fn finish(
     let relative_residual = if left_over == 0.0 { 0.0 } else { left_over / scale };
     let members = structure.member_results(&displacement);
     let strain_energy = structure.strain_energy(&displacement).iter().sum();
-    Ok(StaticReport { displacement, reaction, members, strain_energy, relative_residual, factor })
+    StaticReport { displacement, reaction, members, strain_energy, relative_residual, factor }
 }

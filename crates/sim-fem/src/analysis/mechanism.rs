@@ -115,7 +115,7 @@ impl Scaled {
             let lead = (0..rows[k].len()).max_by(|&a, &b| rows[k][a].abs().total_cmp(&rows[k][b].abs()));
             let Some(lead) = lead else { continue };
             let inverse = 1.0 / rows[k][lead];
-            rows[k].iter_mut().for_each(|value| *value *= inverse);
+            crate::matrix::scale(&mut rows[k], inverse);
             let pivot = rows[k].clone();
             for (other, row) in rows.iter_mut().enumerate() {
                 if other != k {
@@ -143,7 +143,7 @@ impl Scaled {
         if peak <= 1e-9 * largest(&shape) {
             peak = largest(&shape);
         }
-        shape.iter_mut().for_each(|value| *value /= peak);
+        crate::matrix::scale(&mut shape, 1.0 / peak);
         let mut components: Vec<_> = (0..shape.len()).filter(|&dof| shape[dof].abs() > 1e-6).collect();
         // Components that differ by rounding only keep the order of their nodes.
         components.sort_by_key(|&dof| (std::cmp::Reverse((shape[dof].abs() * 1e9).round() as u64), dof));
@@ -174,7 +174,7 @@ fn largest_eigenvalue(matrix: &SymmetricMatrix) -> f64 {
         if length == 0.0 {
             return 1.0;
         }
-        vector.iter_mut().for_each(|v| *v /= length);
+        crate::matrix::scale(&mut vector, 1.0 / length);
         let mut product = vec![0.0; n];
         matrix.multiply_add(1.0, &vector, &mut product);
         value = norm(&product);
@@ -188,7 +188,7 @@ fn orthonormalize(block: &mut [Vec<f64>]) {
         let (before, rest) = block.split_at_mut(k);
         let vector = &mut rest[0];
         let scale = 1.0 / norm(vector);
-        vector.iter_mut().for_each(|v| *v *= scale);
+        crate::matrix::scale(vector, scale);
         for _ in 0..2 {
             for other in before.iter() {
                 let share = dot(vector, other);
@@ -205,7 +205,7 @@ fn orthonormalize(block: &mut [Vec<f64>]) {
             }
         }
         let scale = 1.0 / norm(vector);
-        vector.iter_mut().for_each(|v| *v *= scale);
+        crate::matrix::scale(vector, scale);
     }
 }
 

@@ -41,16 +41,19 @@ pub struct Mode {
 
 impl Mode {
     /// Angular frequency in rad/s; NaN never: zero for rigid motions, and minus the growth rate for unstable ones.
+    #[must_use]
     pub fn angular_frequency(&self) -> f64 {
         self.eigenvalue.signum() * self.eigenvalue.abs().sqrt()
     }
 
     /// Frequency in Hz.
+    #[must_use]
     pub fn frequency(&self) -> f64 {
         self.angular_frequency() / (2.0 * PI)
     }
 
     /// Effective mass in kg in x, y and z.
+    #[must_use]
     pub fn effective_mass(&self) -> [f64; 3] {
         self.participation.map(|p| p * p)
     }
@@ -200,7 +203,8 @@ impl Search<'_> {
         let mut locked = Locked::default();
         let mut pairs: Vec<Pair> = Vec::new();
         let mut start = lanczos::fresh_start(n, 0);
-        let mut steps = (2 * wanted + 20).min(n);
+        // Enough for spectra without clusters; others show where to move the shift.
+        let mut steps = (wanted + 15).min(n);
         let mut runs = 0;
         while runs < self.options.max_runs {
             runs += 1;
@@ -215,7 +219,7 @@ impl Search<'_> {
                 }
             }
             let mut pencil = Pencil { factor: &mut self.factor, a: self.mass, b: self.mass };
-            let ritz = lanczos::run(&mut pencil, &locked, start, steps, missing + 4);
+            let ritz = lanczos::run(&mut pencil, &locked, &start, steps, missing + 4);
             self.solves += steps + 1;
             let estimates: Vec<f64> = ritz.theta.iter().map(|theta| self.shift + 1.0 / theta).collect();
             let converged = (0..ritz.theta.len())
@@ -229,7 +233,7 @@ impl Search<'_> {
                 // Not there: move the shift up to just below the lowest, and start from the best guess.
                 start = combined(&ritz.vectors);
                 self.move_shift(&estimates, wanted, &pairs)?;
-                steps = (steps + 10).min(n).min(2 * wanted + 80);
+                steps = (steps + 10).max(2 * wanted + 20).min(2 * wanted + 80).min(n);
                 continue;
             }
             for (k, vector) in ritz.vectors.into_iter().enumerate().take(take) {
@@ -251,17 +255,11 @@ impl Search<'_> {
                 pairs.truncate(wanted);
                 return Ok(pairs);
             }
-            let shift = self.resting_shift(&pairs);
+            let shift = resting_shift(&pairs);
             self.below = self.factor_at(shift)?;
             start = lanczos::fresh_start(n, runs);
         }
         Err(ModalError::NotConverged { wanted, found: pairs.len().min(wanted), runs })
-    }
-
-    /// A shift below everything found, close enough to tell clustered modes apart.
-    fn resting_shift(&self, pairs: &[Pair]) -> f64 {
-        let (low, high) = (pairs[0].0, pairs[pairs.len() - 1].0);
-        low - 0.1 * (high - low).max(1e-6 * high.abs())
     }
 
     fn move_shift(&mut self, estimates: &[f64], wanted: usize, pairs: &[Pair]) -> Result<(), ModalError> {
@@ -296,6 +294,12 @@ impl Search<'_> {
         let found = pairs.iter().filter(|pair| pair.0 < self.shift).count();
         Ok(counted == found)
     }
+}
+
+/// A shift below everything found, close enough to tell clustered modes apart.
+fn resting_shift(pairs: &[Pair]) -> f64 {
+    let (low, high) = (pairs[0].0, pairs[pairs.len() - 1].0);
+    low - 0.1 * (high - low).max(1e-6 * high.abs())
 }
 
 /// Sum of the Ritz vectors, the lowest weighted most.

@@ -68,6 +68,7 @@ pub struct Stage {
 
 impl Stage {
     /// All loads of the structure at time 0, from the reference shape.
+    #[must_use]
     pub fn new(structure: &Structure) -> Self {
         let n = structure.dof_count();
         let mut varied = vec![0.0; n];
@@ -76,6 +77,7 @@ impl Stage {
     }
 
     /// The load groups `varied` on top of the groups `fixed`, from displacement `start`; supports stay.
+    #[must_use]
     pub fn after(structure: &Structure, start: Vec<f64>, fixed: &[usize], varied: &[usize]) -> Self {
         let n = structure.dof_count();
         let mut stage = Self { start, fixed: vec![0.0; n], varied: vec![0.0; n], move_supports: false };
@@ -115,6 +117,7 @@ pub struct NonlinearStaticReport {
 
 impl NonlinearStaticReport {
     /// What every member carries at the full load.
+    #[must_use]
     pub fn members(&self) -> &[MemberResult] {
         &self.end.members
     }
@@ -220,8 +223,7 @@ pub fn nonlinear_static(
     let mut internal = vec![0.0; structure.dof_count()];
     structure.internal_force(&displacement, &mut internal).map_err(at(1.0))?;
     let external: Vec<f64> = stage.fixed.iter().zip(&stage.varied).map(|(a, b)| a + b).collect();
-    let end =
-        finish(structure, displacement, internal, &external, newton.stiffness.kind()).map_err(at(1.0))?;
+    let end = finish(structure, displacement, internal, &external, newton.stiffness.kind());
     Ok(NonlinearStaticReport { path, end, cuts })
 }
 

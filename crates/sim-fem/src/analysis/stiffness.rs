@@ -96,6 +96,7 @@ impl Stiffness {
     }
 
     /// Force that rounding of the displacement alone makes: no residual can be expected below it.
+    #[must_use]
     pub fn rounding_floor(&self, structure: &Structure, displacement: &[f64]) -> f64 {
         let pattern = self.matrix.pattern();
         let square: f64 = (structure.free_dofs().iter().enumerate())
@@ -107,16 +108,19 @@ impl Stiffness {
     }
 
     /// The assembled matrix.
+    #[must_use]
     pub fn matrix(&self) -> &SymmetricMatrix {
         &self.matrix
     }
 
     /// Signs and sizes of the pivots of the matrix last factored.
+    #[must_use]
     pub fn pivots(&self) -> Pivots {
         self.pivots
     }
 
     /// The storage the factor uses.
+    #[must_use]
     pub fn kind(&self) -> FactorKind {
         self.factor.kind()
     }

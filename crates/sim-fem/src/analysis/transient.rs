@@ -1,4 +1,4 @@
-//! Response in time: M a + C v + f_int(u) = f_ext(t), by the generalized-α family and by central differences.
+//! Response in time: M a + C v + `f_int(u)` = `f_ext(t)`, by the generalized-α family and by central differences.
 
 mod explicit;
 mod implicit;
@@ -26,7 +26,7 @@ pub struct TransientOptions {
     pub dt: f64,
     /// Number of steps.
     pub steps: usize,
-    /// Start from the equilibrium acceleration M⁻¹(f − C v − f_int) rather than from zero.
+    /// Start from the equilibrium acceleration M⁻¹(f − C v − `f_int`) rather than from zero.
     pub start: StartAcceleration,
     /// Unbalanced force relative to the forces at work at which Newton's method stops (non-linear structures).
     pub relative_tolerance: f64,
@@ -74,6 +74,7 @@ pub struct InitialState {
 
 impl InitialState {
     /// At rest in the reference shape at time 0.
+    #[must_use]
     pub fn at_rest(structure: &Structure) -> Self {
         let zero = vec![0.0; structure.dof_count()];
         Self { t: 0.0, displacement: zero.clone(), velocity: zero }
@@ -97,6 +98,7 @@ pub struct Instant<'a> {
 
 impl Instant<'_> {
     /// Displacement of a node; 0 where supported (prescribed motion is known beforehand).
+    #[must_use]
     pub fn value(&self, structure: &Structure, node: usize, direction: Direction) -> f64 {
         let unknown = structure.dof(node, direction).and_then(|dof| structure.unknown(dof));
         unknown.map_or(0.0, |unknown| self.displacement[unknown])

@@ -184,6 +184,7 @@ impl CatenaryCable {
     }
 
     /// Tension in N at both ends for displacements `u`; none where no equilibrium was found.
+    #[must_use]
     pub fn end_tensions(&self, x: &[Vector3<f64>], u: &[f64]) -> Option<[f64; 2]> {
         let (_, span, rise) = self.split(&(x[1] - x[0] + relative(u)));
         let shape = self.shape(span, rise)?;
@@ -192,6 +193,7 @@ impl CatenaryCable {
     }
 
     /// Position in m of the material point at `fraction` of the unstretched length, seen from the displaced first end.
+    #[must_use]
     pub fn point(&self, x: &[Vector3<f64>], u: &[f64], fraction: f64) -> Option<Vector3<f64>> {
         let d = x[1] - x[0] + relative(u);
         let (direction, span, rise) = self.split(&d);

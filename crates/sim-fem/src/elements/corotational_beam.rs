@@ -172,17 +172,18 @@ fn cosine_ratio(t: f64) -> [f64; 3] {
     [value, first, (0.5 * s[1] - 2.0 * first) / t]
 }
 
-/// Σ c_k t^k with c_0 = 1 and c_k = ratio(k) c_{k-1}, and its first two derivatives; converges fast below t = 1.
+/// Σ `c_k` t^k with `c_0` = 1 and `c_k` = ratio(k) c_{k-1}, and its first two derivatives; converges fast below t = 1.
 fn series(t: f64, ratio: impl Fn(usize) -> f64) -> [f64; 3] {
     let (mut coefficient, mut sums) = (1.0, [1.0, 0.0, 0.0]);
+    // t^k, t^(k-1), t^(k-2)
+    let mut powers = [t, 1.0, 0.0];
     for k in 1..14 {
         coefficient *= ratio(k);
         let n = k as f64;
-        sums[0] += coefficient * t.powi(k as i32);
-        sums[1] += n * coefficient * t.powi(k as i32 - 1);
-        if k > 1 {
-            sums[2] += n * (n - 1.0) * coefficient * t.powi(k as i32 - 2);
-        }
+        sums[0] += coefficient * powers[0];
+        sums[1] += n * coefficient * powers[1];
+        sums[2] += n * (n - 1.0) * coefficient * powers[2];
+        powers = [powers[0] * t, powers[0], powers[1]];
     }
     sums
 }

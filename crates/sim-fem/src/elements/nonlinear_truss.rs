@@ -49,6 +49,7 @@ pub enum Unstretched {
 impl Unstretched {
     /// Unstretched length in m of a member of reference length `reference` and axial stiffness `axial_stiffness`.
     #[inline]
+    #[must_use]
     pub fn length(self, reference: f64, axial_stiffness: f64) -> f64 {
         match self {
             Self::Reference => reference,

@@ -3,7 +3,7 @@
 
 use pulp::Arch;
 
-/// LDLᵀ in place: `lower` holds A on entry and L on return, `pivots` the diagonal of A and then D.
+/// `LDLᵀ` in place: `lower` holds A on entry and L on return, `pivots` the diagonal of A and then D.
 /// A zero pivot makes what follows not finite; the caller looks at the pivots in order.
 pub(super) fn eliminate(
     first: &[u32],
@@ -74,6 +74,10 @@ pub(super) fn backward(first: &[u32], start: &[u32], lower: &[f64], inverse_pivo
 
 /// Sum of products, four running sums.
 #[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "only inlined into the dispatched closures is it compiled for their instructions"
+)]
 fn lanes(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);

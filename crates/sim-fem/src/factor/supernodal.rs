@@ -1,4 +1,4 @@
-//! LDLᵀ by faer's sparse Cholesky, low level: buffers are made once, one thread.
+//! `LDLᵀ` by faer's sparse Cholesky, low level: buffers are made once, one thread.
 
 use super::{FactorError, PivotCount, Pivots};
 use crate::matrix::{SymmetricMatrix, SymmetricPattern};

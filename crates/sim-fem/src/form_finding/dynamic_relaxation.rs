@@ -106,7 +106,7 @@ pub fn dynamic_relaxation(
                 internal,
                 &external,
                 crate::factor::FactorKind::Auto,
-            )?;
+            );
             return Ok(RelaxationReport { equilibrium, steps: step, peaks });
         }
         if step % options.mass_interval.max(1) == 0 {
@@ -158,5 +158,7 @@ fn fictitious_mass(tangent: &SymmetricMatrix, safety: f64, mass: &mut [f64]) {
     let stiff = mass.iter().filter(|&&m| m > 0.0).count().max(1);
     let mean = (mass.iter().sum::<f64>() / stiff as f64).max(f64::MIN_POSITIVE);
     // A straight cable has little stiffness across it now and more once it moves: 1 % of the mean keeps the step stable.
-    mass.iter_mut().for_each(|m| *m = m.max(0.01 * mean) / (4.0 * safety * safety));
+    for m in mass {
+        *m = m.max(0.01 * mean) / (4.0 * safety * safety);
+    }
 }

@@ -78,7 +78,7 @@ pub enum NetError {
     },
 }
 
-/// Finds the shape in which every free node is in equilibrium: D x = p − D_f x_f for each coordinate, D the Laplacian of
+/// Finds the shape in which every free node is in equilibrium: D x = p − `D_f` `x_f` for each coordinate, D the Laplacian of
 /// the net weighted with force densities (Schek, Comput. Methods Appl. Mech. Eng. 3, 1974).
 ///
 /// # Limitations

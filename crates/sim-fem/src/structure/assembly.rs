@@ -56,11 +56,13 @@ impl Structure {
     }
 
     /// Whether any element has a dashpot.
+    #[must_use]
     pub fn is_viscous(&self) -> bool {
         self.is_viscous
     }
 
     /// Stored energy in J; elements with bending and without apart.
+    #[must_use]
     pub fn strain_energy(&self, displacement: &[f64]) -> [f64; 2] {
         let mut energy = [0.0; 2];
         for member in &self.members {
@@ -144,6 +146,7 @@ impl Structure {
     }
 
     /// What every member carries.
+    #[must_use]
     pub fn member_results(&self, displacement: &[f64]) -> Vec<MemberResult> {
         self.check_length("displacement", displacement);
         self.members

@@ -201,6 +201,7 @@ impl Structure {
     }
 
     /// Whether no load changes with time.
+    #[must_use]
     pub fn has_constant_loads(&self) -> bool {
         self.patterns.iter().all(|pattern| pattern.function.is_constant())
     }

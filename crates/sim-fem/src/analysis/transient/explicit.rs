@@ -90,7 +90,7 @@ fn perron_bound(matrix: &SymmetricMatrix) -> (f64, usize) {
         }
         factor.solve(&mut vector);
         let scale = vector.iter().fold(0.0_f64, |max, &v| max.max(v));
-        vector.iter_mut().for_each(|v| *v /= scale);
+        crate::matrix::scale(&mut vector, 1.0 / scale);
         if !vector.iter().all(|&v| v > 0.0) {
             break;
         }
@@ -139,7 +139,7 @@ fn diagonal_mass(structure: &Structure) -> Result<Vec<f64>, TransientError> {
     Ok(mass)
 }
 
-/// Velocities live at half steps: M (v₊ − v₋)/h + a₀ M (v₊ + v₋)/2 + (a₁ K(0) + dashpots) v₋ + f_int(u) = f_ext.
+/// Velocities live at half steps: M (v₊ − v₋)/h + a₀ M (v₊ + v₋)/2 + (a₁ K(0) + dashpots) v₋ + `f_int(u)` = `f_ext`.
 /// The start is u₋₁ = u₀ − h v₀ + ½ h² a₀. What is shown are the mean velocity and the acceleration at whole steps.
 pub(super) fn march(
     structure: &Structure,

@@ -7,6 +7,7 @@ use super::{
 use crate::factor::Factorization;
 use crate::matrix::SymmetricMatrix;
 use crate::structure::Structure;
+use pulp::Arch;
 use std::ops::ControlFlow;
 
 /// M in the cheapest form that is exact.
@@ -16,6 +17,24 @@ enum Mass {
 }
 
 impl Mass {
+    /// `out += M (a x + b y)`.
+    fn add_combined(&self, a: f64, x: &[f64], b: f64, y: &[f64], scratch: &mut [f64], out: &mut [f64]) {
+        match self {
+            Self::Diagonal(mass) => Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (((out, m), x), y) in out.iter_mut().zip(mass).zip(x).zip(y) {
+                        *out += m * (a * x + b * y);
+                    }
+                },
+            ),
+            Self::Full(matrix) => {
+                combine(scratch, a, x, b, y);
+                matrix.multiply_add(1.0, scratch, out);
+            }
+        }
+    }
+
     fn add_product(&self, factor: f64, x: &[f64], y: &mut [f64]) {
         match self {
             Self::Diagonal(m) => {
@@ -61,7 +80,8 @@ pub(super) fn march(
     let mut motion = Motion::new(structure, initial);
     let (matrices, mass) = assemble(structure, t0)?;
     let n = motion.u.len();
-    let mut force = loads(structure, &matrices, t0);
+    let mut force = vec![0.0; n];
+    load_into(structure, &matrices, t0, &mut force);
     if options.start == StartAcceleration::Equilibrium {
         motion.a.copy_from_slice(&force);
         matrices.stiffness.multiply_add(-1.0, &motion.u, &mut motion.a);
@@ -97,12 +117,12 @@ pub(super) fn march(
     if motion.show(0, t0, observe).is_continue() {
         for step in 1..=options.steps {
             let t = t0 + step as f64 * h;
-            if constant_loads {
-                next_force.copy_from_slice(&force);
-            } else {
-                next_force = loads(structure, &matrices, t);
+            if !constant_loads {
+                load_into(structure, &matrices, t, &mut next_force);
             }
-            if in_equilibrium {
+            if in_equilibrium && constant_loads {
+                rhs.fill(0.0);
+            } else if in_equilibrium {
                 // f₁ − K u₀ = (f₁ − f₀) + M a₀ + C v₀.
                 rhs.iter_mut().zip(&next_force).zip(&force).for_each(|((r, new), old)| *r = new - old);
             } else {
@@ -115,8 +135,7 @@ pub(super) fn march(
             let extra = f64::from(in_equilibrium);
             let (of_v, of_a) =
                 ((1.0 - alpha_m) / (beta * h), (1.0 - alpha_m) * (0.5 / beta - 1.0) - alpha_m + extra);
-            combine(&mut weighted, of_v, &motion.v, of_a, &motion.a);
-            matrices.mass.add_product(1.0, &weighted, &mut rhs);
+            matrices.mass.add_combined(of_v, &motion.v, of_a, &motion.a, &mut weighted, &mut rhs);
             if damped {
                 let new = 1.0 - alpha_f;
                 let (of_v, of_a) =
@@ -127,12 +146,19 @@ pub(super) fn march(
             factor.solve(&mut rhs);
             let (keep_v, keep_a) = (1.0 - gamma / beta, h * (1.0 - 0.5 * gamma / beta));
             let (v_to_a, a_to_a) = (1.0 / (beta * h), 0.5 / beta - 1.0);
-            for (((u, v), a), d) in motion.u.iter_mut().zip(&mut motion.v).zip(&mut motion.a).zip(&rhs) {
-                let (v0, a0) = (*v, *a);
-                *u += d;
-                *v = from_u_to_v * d + keep_v * v0 + keep_a * a0;
-                *a = from_u_to_a * d - v_to_a * v0 - a_to_a * a0;
-            }
+            Arch::new().dispatch(
+                #[inline(always)]
+                || {
+                    for (((u, v), a), d) in
+                        motion.u.iter_mut().zip(&mut motion.v).zip(&mut motion.a).zip(&rhs)
+                    {
+                        let (v0, a0) = (*v, *a);
+                        *u += d;
+                        *v = from_u_to_v * d + keep_v * v0 + keep_a * a0;
+                        *a = from_u_to_a * d - v_to_a * v0 - a_to_a * a0;
+                    }
+                },
+            );
             std::mem::swap(&mut force, &mut next_force);
             made = step;
             if motion.show(step, t, observe).is_break() {
@@ -157,10 +183,11 @@ fn combine(out: &mut [f64], a: f64, x: &[f64], b: f64, y: &[f64]) {
     out.iter_mut().zip(x).zip(y).for_each(|((out, x), y)| *out = a * x + b * y);
 }
 
-fn loads(structure: &Structure, matrices: &Matrices, t: f64) -> Vec<f64> {
-    let mut force: Vec<f64> = matrices.resting.iter().map(|r| -r).collect();
-    structure.add_unknown_force(t, 1.0, &mut force);
-    force
+fn load_into(structure: &Structure, matrices: &Matrices, t: f64, force: &mut [f64]) {
+    for (f, resting) in force.iter_mut().zip(&matrices.resting) {
+        *f = -resting;
+    }
+    structure.add_unknown_force(t, 1.0, force);
 }
 
 fn assemble(structure: &Structure, t0: f64) -> Result<(Matrices, SymmetricMatrix), TransientError> {

@@ -43,7 +43,7 @@ impl Default for TransientMethod {
     }
 }
 
-/// (1 − α_m) M a₁ + α_m M a₀ + (1 − α_f)(C v₁ + f₁) + α_f (C v₀ + f₀) = (1 − α_f) p₁ + α_f p₀ with Newmark's β and γ.
+/// (1 − `α_m`) M a₁ + `α_m` M a₀ + (1 − `α_f)(C` v₁ + f₁) + `α_f` (C v₀ + f₀) = (1 − `α_f`) p₁ + `α_f` p₀ with Newmark's β and γ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coefficients {
     /// Weight of the old inertia.
@@ -106,12 +106,14 @@ impl TransientMethod {
 
 impl Coefficients {
     /// Whether the step has a limit.
+    #[must_use]
     pub fn is_conditional(&self) -> bool {
         self.alpha_m == 0.0 && self.alpha_f == 0.0 && 2.0 * self.beta < self.gamma
     }
 
     /// Largest stable ω dt of a member of Newmark's family with damping ratio `ratio`; infinite when there is no limit
     /// (Hughes, The Finite Element Method, ch. 9).
+    #[must_use]
     pub fn critical_omega_dt(&self, ratio: f64) -> f64 {
         if !self.is_conditional() {
             return f64::INFINITY;
