@@ -1,93 +1,86 @@
-//! `LDLᵀ` in a row envelope.
+//! LDLᵀ in an envelope of panels of four rows.
+//!
+//! The rows of a panel share their first column; its values are stored column by column, four rows side by side, so that a
+//! solve works on four rows at once and never waits for a sum across lanes.
 
-use super::envelope_kernel::{backward, eliminate, forward};
+use super::envelope_kernel::{Panels, backward, eliminate, forward};
 use super::{FactorError, PivotCount, Pivots};
 use crate::matrix::{SymmetricMatrix, SymmetricPattern};
 
-/// Row i holds columns `first[i] .. i` of L, one after the other; the diagonal D is apart.
+/// Rows per panel.
+pub(super) const ROWS: usize = 4;
+
+/// Places at or above this are in the square blocks on the diagonal.
+const DIAGONAL: u32 = 1 << 31;
+
 #[derive(Debug)]
 pub(crate) struct Envelope {
-    first: Vec<u32>,
-    start: Vec<u32>,
-    lower: Vec<f64>,
-    pivots: Vec<f64>,
-    inverse_pivots: Vec<f64>,
-    /// Where each value of the matrix goes: into `lower`, or the diagonal when it is the first of its column.
+    dim: usize,
+    panels: Panels,
+    /// Where each value of the matrix goes.
     places: Vec<u32>,
-    scratch: Vec<f64>,
 }
 
 impl Envelope {
-    /// Number of values the envelope would hold.
+    /// Number of values the envelope would hold, row by row.
     pub(crate) fn width(pattern: &SymmetricPattern) -> usize {
         first_columns(pattern).iter().enumerate().map(|(i, &first)| i - first as usize).sum()
     }
 
     pub(crate) fn new(pattern: &SymmetricPattern) -> Self {
-        let n = pattern.dim();
-        let mut first = first_columns(pattern);
-        // Rows a multiple of four long where they fit: the loops then have no remainder. The zeros cost little.
-        for (i, first) in first.iter_mut().enumerate() {
-            let excess = (i as u32 - *first) % 4;
-            if excess > 0 && *first + excess >= 4 {
-                *first -= 4 - excess;
-            }
-        }
-        let mut start = Vec::with_capacity(n + 1);
+        let dim = pattern.dim();
+        let row_first = first_columns(pattern);
+        let count = dim.div_ceil(ROWS);
+        let (mut first, mut start) = (Vec::with_capacity(count), Vec::with_capacity(count + 1));
         let mut total = 0;
-        for (i, &first) in first.iter().enumerate() {
+        for (panel, rows) in row_first.chunks(ROWS).enumerate() {
+            let lowest = rows.iter().copied().fold((ROWS * panel) as u32, u32::min);
+            first.push(lowest);
             start.push(total);
-            total += i as u32 - first;
+            total += ROWS * (ROWS * panel - lowest as usize);
         }
         start.push(total);
         let mut places = vec![0; pattern.len()];
-        for j in 0..n {
-            for place in pattern.column(j).skip(1) {
+        for j in 0..dim {
+            for place in pattern.column(j) {
                 let i = pattern.row_idx[place] as usize;
-                places[place] = start[i] + j as u32 - first[i];
+                let (panel, lane) = (i / ROWS, i % ROWS);
+                places[place] = if j >= ROWS * panel {
+                    DIAGONAL + (ROWS * ROWS * panel + ROWS * (j % ROWS) + lane) as u32
+                } else {
+                    (start[panel] + ROWS * (j - first[panel] as usize) + lane) as u32
+                };
             }
         }
-        let widest = (0..n).map(|i| i - first[i] as usize).max().unwrap_or(0);
-        Self {
-            lower: vec![0.0; total as usize],
-            pivots: vec![0.0; n],
-            inverse_pivots: vec![0.0; n],
-            scratch: vec![0.0; widest],
-            first,
-            start,
-            places,
-        }
+        Self { dim, panels: Panels::new(first, start), places }
     }
 
     pub(crate) fn refactor(&mut self, matrix: &SymmetricMatrix) -> Result<Pivots, FactorError> {
-        let pattern = matrix.pattern();
-        let n = pattern.dim();
-        self.lower.fill(0.0);
-        for j in 0..n {
-            let column = pattern.column(j);
-            self.pivots[j] = matrix.values[column.start];
-            for place in column.skip(1) {
-                self.lower[self.places[place] as usize] = matrix.values[place];
+        self.panels.clear();
+        let diagonal = self.panels.diagonal.as_flattened_mut();
+        for (&place, &value) in self.places.iter().zip(&matrix.values) {
+            if place >= DIAGONAL {
+                diagonal[(place - DIAGONAL) as usize] = value;
+            } else {
+                self.panels.values[place as usize] = value;
             }
         }
-        eliminate(
-            &self.first,
-            &self.start,
-            &mut self.lower,
-            &mut self.pivots,
-            &mut self.inverse_pivots,
-            &mut self.scratch,
-        );
+        // Rows that fill the last panel up are those of the unit matrix.
+        for i in self.dim..ROWS * self.panels.first.len() {
+            self.panels.diagonal[i / ROWS][(ROWS + 1) * (i % ROWS)] = 1.0;
+        }
+        eliminate(&mut self.panels);
         let mut count = PivotCount::new();
-        for j in 0..n {
-            count.book(j, self.pivots[j], matrix.values[pattern.column(j).start])?;
+        let pattern = matrix.pattern();
+        for j in 0..self.dim {
+            count.book(j, self.panels.pivots[j], matrix.values[pattern.column(j).start])?;
         }
         Ok(count.finish())
     }
 
     pub(crate) fn solve(&self, x: &mut [f64]) {
-        forward(&self.first, &self.start, &self.lower, x);
-        backward(&self.first, &self.start, &self.lower, &self.inverse_pivots, x);
+        forward(&self.panels, x);
+        backward(&self.panels, x);
     }
 }
 
