@@ -7,6 +7,7 @@ mod lanczos;
 pub mod linear_static;
 mod mechanism;
 pub mod modal;
+pub mod modal_response;
 pub mod nonlinear_static;
 mod stiffness;
 pub mod transient;

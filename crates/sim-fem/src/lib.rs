@@ -2,7 +2,7 @@
 //!
 //! The crate knows finite elements on nodes with three translations and, where beams meet, three rotations. The state is
 //! *displacement* from the reference shape, never position: small strains keep their digits. It has no stepper but its
-//! own; a [`Structure`](structure::Structure) implements the system traits of `sim-core`, so that other steppers run it.
+//! own; a [`Structure`] implements the system traits of `sim-core`, so that other steppers run it.
 //!
 //! Conventions (SI units, angles in rad): internal force = ∂U/∂u; tension is positive when pulling; equation of motion
 //! `M a + C v + f_int(u) = f_ext(t)`.

@@ -1,4 +1,4 @@
-//! LDLᵀ in an envelope of panels of four rows.
+//! `LDLᵀ` in an envelope of panels of four rows.
 //!
 //! The rows of a panel share their first column; its values are stored column by column, four rows side by side, so that a
 //! solve works on four rows at once and never waits for a sum across lanes.

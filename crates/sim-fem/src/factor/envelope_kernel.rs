@@ -71,7 +71,7 @@ fn product(left: &[Lanes], right: &[Lanes]) -> [Lanes; ROWS] {
     sums
 }
 
-/// LDLᵀ in place. A zero pivot makes what follows not finite; the caller looks at the pivots in order.
+/// `LDLᵀ` in place. A zero pivot makes what follows not finite; the caller looks at the pivots in order.
 pub(super) fn eliminate(panels: &mut Panels) {
     Arch::new().dispatch(
         #[inline(always)]
@@ -123,7 +123,7 @@ pub(super) fn eliminate(panels: &mut Panels) {
     );
 }
 
-/// LDLᵀ of a block on the diagonal, after taking away `sums`.
+/// `LDLᵀ` of a block on the diagonal, after taking away `sums`.
 #[inline(always)]
 #[expect(
     clippy::inline_always,
