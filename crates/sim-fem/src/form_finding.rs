@@ -1,0 +1,4 @@
+//! Shapes of cables and nets in equilibrium.
+
+pub mod dynamic_relaxation;
+pub mod force_density;
