@@ -12,7 +12,7 @@ const LAYERS: &[(&str, &[&str], &[&str])] = &[
     ("sim-linalg", &[], &["faer", "nalgebra", "pulp", "rayon", "serde", "thiserror"]),
     ("sim-integrate", &["sim-core", "sim-linalg"], &["nalgebra", "serde", "thiserror"]),
     ("sim-pbd", &["sim-core"], &["*"]),
-    ("sim-fem", &["sim-core", "sim-linalg"], &["nalgebra", "serde", "thiserror"]),
+    ("sim-fem", &["sim-core", "sim-linalg"], &["faer", "nalgebra", "pulp", "serde", "thiserror"]),
     ("sim-verify", &["sim-core"], &["nalgebra", "proptest", "serde", "thiserror"]),
     ("sim-io", &["sim-core", "sim-linalg", "sim-integrate", "sim-pbd", "sim-fem"], &["*"]),
     (
@@ -47,6 +47,8 @@ const WITHOUT_FAER: &[&str] = &["sim-core", "sim-pbd", "sim-verify"];
 /// Folder of one-file-per-thing modules and the file that holds its registry.
 const REGISTRIES: &[(&str, &str)] = &[
     ("crates/sim-core/src/force", "crates/sim-core/src/force.rs"),
+    ("crates/sim-pbd/src/constraints", "crates/sim-pbd/src/constraints.rs"),
+    ("crates/sim-fem/src/elements", "crates/sim-fem/src/elements.rs"),
     ("crates/sim-integrate/src/steppers", "crates/sim-integrate/src/steppers.rs"),
     ("crates/sim-linalg/src/preconditioners", "crates/sim-linalg/src/preconditioners.rs"),
     ("crates/sim-verify/src/problems", "crates/sim-verify/src/problems.rs"),
