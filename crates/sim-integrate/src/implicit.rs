@@ -42,7 +42,7 @@ pub struct NewtonOptions {
 impl Default for NewtonOptions {
     fn default() -> Self {
         Self {
-            relative_tolerance: 1e-10,
+            relative_tolerance: 1e-11,
             max_iterations: 200,
             max_cuts: 20,
             projection: Projection::OnDemand,

@@ -33,6 +33,7 @@ impl StageMatrix {
         let mut add = |r: usize, c: usize, _: &Matrix3<f64>| recorder.add(r, c);
         system.damping_matrix(t, q, v, &mut add);
         system.stiffness_matrix(t, q, v, Definiteness::Exact, &mut add);
+        system.damping_stiffness(t, q, v, &mut add);
         let assembler = recorder.finish()?;
         let matrix = BlockSymmetric::zeros(assembler.pattern().clone());
         Ok(Self { assembler, matrix, mass, is_free })
@@ -64,6 +65,9 @@ impl StageMatrix {
     }
 
     /// Sets the matrix to `M + a D + b K` at time `t`, positions `q`, velocities `v`.
+    ///
+    /// Exact blocks include the symmetric part of how dissipative forces change with position: a dashpot that opens acts like
+    /// tension, and across a slack spring there may be nothing else. It can be indefinite, so projected ones do without.
     pub fn fill<S: ImplicitSystem + ?Sized>(
         &mut self,
         system: &S,
@@ -78,6 +82,15 @@ impl StageMatrix {
         });
         system.stiffness_matrix(t, q, v, definiteness, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
             refill.add_scaled(r, c, b, block);
+        });
+        let half = if definiteness == Definiteness::Exact { 0.5 * b } else { 0.0 };
+        system.damping_stiffness(t, q, v, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
+            if r == c {
+                refill.add_scaled(r, c, half, &(block + block.transpose()));
+            } else {
+                // Both halves are emitted, and the mirror of each adds to the other.
+                refill.add_scaled(r, c, half, block);
+            }
         });
         refill.finish()
     }

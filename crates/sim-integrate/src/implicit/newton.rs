@@ -8,8 +8,8 @@
 //!
 //! For forces with a potential U this is the stationary point of the incremental potential
 //! `½ uᵀMu - rᵀu + (h/c) U(q)`, whose slope along a direction d is `R·d`: the line search works on this slope, because differences of
-//! potentials lose their digits long before the residual does. The part of the derivative that is not symmetric (how dashpots turn
-//! with the springs) is left out of the matrix, which costs iterations but changes no solution.
+//! potentials lose their digits long before the residual does. The antisymmetric part of how dashpots turn with their springs is
+//! left out of the matrix, which costs iterations but changes no solution.
 
 use super::matrix::StageMatrix;
 use super::{NewtonOptions, Projection};
@@ -75,6 +75,9 @@ const ROUNDINGS: f64 = 16.0;
 
 /// First and largest tolerance of the linear solver (Eisenstat & Walker, SIAM J. Sci. Comput. 17 (1996) 16, choice 2).
 const FORCING: (f64, f64) = (1e-2, 0.1);
+
+/// Longest multiple of a Newton step that is tried.
+const LONGEST: f64 = 1e6;
 
 const RECORDED: &str = "`begin` records the pattern before anything else is called";
 
@@ -366,14 +369,14 @@ impl StageSolver {
         let size = weighted_norm(&self.residual, &self.mass);
         let mut length = 1.0;
         for _ in 0..=self.options.max_cuts {
-            self.evaluate(system, stage, known, length);
-            stats.force_evaluations += 1;
-            let new_slope = dot(&self.trial, &self.direction);
-            let new_size = weighted_norm(&self.trial, &self.mass);
+            let (new_slope, new_size) = self.probe(system, stage, known, length, stats);
             // Past the minimum along the line the slope is positive; while it is at most half of what it was, the overshoot is
             // smaller than the way made.
             let fallen = new_slope <= 0.5 * slope.abs() || new_size <= (1.0 - 1e-4 * length) * size;
             if new_size.is_finite() && (fallen || stage.linearized || self.within_rounding()) {
+                if length == 1.0 && !stage.linearized {
+                    length = self.lengthen(system, stage, known, (slope, new_slope), stats);
+                }
                 for (u, d) in self.u.iter_mut().zip(&self.direction) {
                     *u += length * d;
                 }
@@ -385,6 +388,43 @@ impl StageSolver {
             length *= secant.clamp(0.1, 0.5);
         }
         false
+    }
+
+    /// After a full step that goes downhill as steeply as it began (a buckling mode, whose negative curvature the projection has
+    /// removed): longer steps while they go on downhill. Leaves the evaluation at the length returned.
+    fn lengthen<S: ImplicitSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        stage: Stage,
+        known: Known<'_>,
+        (slope, mut at_best): (f64, f64),
+        stats: &mut StepStats,
+    ) -> f64 {
+        let mut best = 1.0;
+        while at_best < 0.7 * slope && best < LONGEST {
+            let (next_slope, next_size) = self.probe(system, stage, known, 3.0 * best, stats);
+            if !(next_size.is_finite() && next_slope <= 0.5 * slope.abs()) {
+                self.probe(system, stage, known, best, stats);
+                break;
+            }
+            best *= 3.0;
+            at_best = next_slope;
+        }
+        best
+    }
+
+    /// Evaluates at a length along the direction: slope and size of the residual there.
+    fn probe<S: ImplicitSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        stage: Stage,
+        known: Known<'_>,
+        length: f64,
+        stats: &mut StepStats,
+    ) -> (f64, f64) {
+        self.evaluate(system, stage, known, length);
+        stats.force_evaluations += 1;
+        (dot(&self.trial, &self.direction), weighted_norm(&self.trial, &self.mass))
     }
 
     /// Whether the trial residual is what rounding leaves, particle by particle.
