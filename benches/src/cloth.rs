@@ -113,6 +113,7 @@ impl Cloth {
     /// Never for `n >= 3`.
     pub fn system(&self) -> ParticleSystem {
         ParticleSystemBuilder::new(vec![self.vertex_mass(); self.n * self.n])
+            .rest_positions(self.rest())
             .pin([0, self.n - 1])
             .force(Springs::new(self.springs.iter().copied()))
             .force(Gravity::new([0.0, 0.0, -9.81]))

@@ -28,8 +28,11 @@ fn run(context: &Context, emit: &mut dyn FnMut(Row)) {
         let cloth = Cloth::new(n, ClothStiffness::STIFF);
         let system = cloth.system();
         // As the peers do it: projected blocks, one solve to 1e-6.
-        let newton =
-            NewtonOptions { relative_tolerance: 1e-6, projection: Projection::Always, ..NewtonOptions::default() };
+        let newton = NewtonOptions {
+            relative_tolerance: 1e-6,
+            projection: Projection::Always,
+            ..NewtonOptions::default()
+        };
         let options = ImplicitEulerOptions { linearized: true, newton };
         let mut stepper = ImplicitEuler::new(options).expect("default options are valid");
         let start = State::at_rest(cloth.rest());
@@ -71,5 +74,8 @@ fn right(end: &State, n: usize, steps: usize) -> Option<bool> {
     let table = &expected()["W2"][format!("n={n},steps={steps}")];
     let (sum, squares) = sums(&end.q);
     let wanted = |k: usize| table["pos_sum"][k].as_f64();
-    Some((0..3).all(|k| wanted(k).is_some_and(|w| agree(sum[k], w, 4))) && agree(squares, table["pos_sumsq"].as_f64()?, 4))
+    Some(
+        (0..3).all(|k| wanted(k).is_some_and(|w| agree(sum[k], w, 4)))
+            && agree(squares, table["pos_sumsq"].as_f64()?, 4),
+    )
 }

@@ -3,7 +3,7 @@
 use sim_core::force::{gravity::Gravity, springs::Springs};
 use sim_core::mass::{Density, lumped_masses};
 use sim_core::rest::{InitialStressReport, RestLength, SpringOptions, SpringStiffness};
-use sim_core::topology::rope::{RopeOptions, rope};
+use sim_core::topology::{RopeOptions, rope};
 use sim_core::{ParticleSystemBuilder, System};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

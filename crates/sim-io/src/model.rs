@@ -140,7 +140,7 @@ pub fn build(scene: &Scene) -> Result<Model, SceneError> {
             mass[particle] += extra.mass;
         }
     }
-    let mut builder = ParticleSystemBuilder::new(mass.clone());
+    let mut builder = ParticleSystemBuilder::new(mass.clone()).rest_positions(q.clone());
     if !layout.springs.is_empty() {
         builder = builder.force(layout.springs.clone());
     }
