@@ -14,13 +14,13 @@ use crate::matrix::BlockSymmetric;
 pub struct SheetOptions {
     /// Vertices along one side.
     pub n: usize,
-    /// Step [s].
+    /// Step, in s.
     pub dt: f64,
-    /// Stretch and shear stiffness [N/m].
+    /// Stretch and shear stiffness, in N/m.
     pub stretch: f64,
-    /// Stiffness of the springs to second neighbors [N/m].
+    /// Stiffness of the springs to second neighbors, in N/m.
     pub bend: f64,
-    /// Damping coefficient per stiffness [s].
+    /// Damping coefficient per stiffness, in s.
     pub damping_time: f64,
 }
 

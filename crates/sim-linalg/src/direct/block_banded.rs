@@ -23,8 +23,6 @@ pub type BlockPentadiagonal = BlockBanded<2>;
 #[derive(Debug, Clone)]
 pub struct BlockBanded<const B: usize> {
     rows: Vec<Row<B>>,
-    /// The right-hand side during a sweep.
-    y: Vec<[f64; 3]>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -32,18 +30,20 @@ struct Row<const B: usize> {
     pivot: Ldl3,
     /// `lower[b]` is block (i, i − 1 − b) of L.
     lower: [Block; B],
+    /// The right-hand side during a sweep.
+    y: [f64; 3],
 }
 
 impl<const B: usize> Default for BlockBanded<B> {
     fn default() -> Self {
-        Self { rows: Vec::new(), y: Vec::new() }
+        Self { rows: Vec::new() }
     }
 }
 
 impl<const B: usize> BlockBanded<B> {
     /// Makes room for `rows` block rows.
     pub fn with_capacity(rows: usize) -> Self {
-        Self { rows: Vec::with_capacity(rows), y: Vec::with_capacity(rows) }
+        Self { rows: Vec::with_capacity(rows) }
     }
 
     /// Number of block rows pushed or factored.
@@ -54,7 +54,6 @@ impl<const B: usize> BlockBanded<B> {
     /// Forgets all rows and keeps the memory.
     pub fn clear(&mut self) {
         self.rows.clear();
-        self.y.clear();
     }
 
     /// Appends row i: its symmetric diagonal block, `couplings[b]` = block (i, i − 1 − b) (ignored where no such column
@@ -70,16 +69,15 @@ impl<const B: usize> BlockBanded<B> {
         rhs: [f64; 3],
     ) -> Result<(), FactorError> {
         let i = self.rows.len();
-        let row = self.eliminate(diagonal, couplings)?;
-        let mut y = rhs;
+        let mut row = self.eliminate(diagonal, couplings)?;
+        row.y = rhs;
         for (b, l) in row.lower.iter().enumerate().take(i) {
-            let below = block3::times(l, self.y[i - 1 - b]);
+            let below = block3::times(l, self.rows[i - 1 - b].y);
             for k in 0..3 {
-                y[k] -= below[k];
+                row.y[k] -= below[k];
             }
         }
         self.rows.push(row);
-        self.y.push(y);
         Ok(())
     }
 
@@ -91,7 +89,7 @@ impl<const B: usize> BlockBanded<B> {
         let n = self.rows.len();
         assert_eq!(x.len(), 3 * n, "x has {} entries for {} unknowns", x.len(), 3 * n);
         for i in (0..n).rev() {
-            let xi = self.back_substitute(self.y[i], i, x);
+            let xi = self.back_substitute(self.rows[i].y, i, x);
             x[3 * i..3 * i + 3].copy_from_slice(&xi);
         }
     }
@@ -125,12 +123,11 @@ impl<const B: usize> BlockBanded<B> {
                 let (left, right) = (u[c], &self.rows[j].lower[c - b - 1]);
                 block3::subtract_product_transpose(&mut u[b], &left, right);
             }
-            lower[b] = self.rows[j].pivot.divide(&u[b]);
-            block3::subtract_product_transpose(&mut d, &u[b], &lower[b]);
+            lower[b] = self.rows[j].pivot.eliminate(&u[b], &mut d);
         }
         let pivot = Ldl3::new(&d, [diagonal[0], diagonal[4], diagonal[8]])
             .map_err(|component| FactorError::NotPositiveDefinite { block_row: i, component })?;
-        Ok(Row { pivot, lower })
+        Ok(Row { pivot, lower, y: [0.0; 3] })
     }
 
     /// Whether every block of `pattern` lies in the band.

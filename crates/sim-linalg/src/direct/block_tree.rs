@@ -97,8 +97,7 @@ impl DirectSolver for BlockTree {
             if visit.parent != NONE {
                 let stored = &matrix.upper()[visit.entry as usize];
                 let u = if visit.parent_first { *stored } else { block3::transpose(stored) };
-                self.lower[k] = pivot.divide(&u);
-                block3::subtract_product_transpose(&mut self.work[visit.parent as usize], &u, &self.lower[k]);
+                self.lower[k] = pivot.eliminate(&u, &mut self.work[visit.parent as usize]);
             }
         }
         Ok(())

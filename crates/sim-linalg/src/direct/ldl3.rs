@@ -47,12 +47,31 @@ impl Ldl3 {
         [b[0] * self.i0 - self.l10 * x1 - self.l20 * x2, x1, x2]
     }
 
-    /// U D⁻¹, row by row.
+    /// d −= U D⁻¹ Uᵀ (on and below the diagonal, where alone pivots are read), and returns U D⁻¹.
+    ///
+    /// A chain waits for nothing but this and its pivots. Hence the update takes the shortest way, through the forward
+    /// half of the solves alone and with the last pivot, which is known last, in the last term.
     #[inline(always)]
-    pub(crate) fn divide(&self, u: &Block) -> Block {
-        let (a, b, c) =
-            (self.solve([u[0], u[1], u[2]]), self.solve([u[3], u[4], u[5]]), self.solve([u[6], u[7], u[8]]));
-        [a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]]
+    pub(crate) fn eliminate(&self, u: &Block, d: &mut Block) -> Block {
+        let half = |r: usize| {
+            let y1 = u[3 * r + 1] - self.l10 * u[3 * r];
+            [u[3 * r], y1, (u[3 * r + 2] - self.l20 * u[3 * r]) - self.l21 * y1]
+        };
+        let z = [half(0), half(1), half(2)];
+        let scaled = z.map(|z| [z[0] * self.i0, z[1] * self.i1, z[2] * self.i2]);
+        for r in 0..3 {
+            for c in 0..=r {
+                let early = d[3 * r + c] - (scaled[r][0] * z[c][0] + scaled[r][1] * z[c][1]);
+                d[3 * r + c] = early - scaled[r][2] * z[c][2];
+            }
+        }
+        let mut l = [0.0; 9];
+        for (l, s) in l.chunks_exact_mut(3).zip(&scaled) {
+            l[2] = s[2];
+            l[1] = s[1] - self.l21 * l[2];
+            l[0] = s[0] - self.l10 * l[1] - self.l20 * l[2];
+        }
+        l
     }
 }
 
@@ -68,8 +87,14 @@ mod tests {
         let x = f.solve(block3::times(&a, [1.0, -2.0, 3.0]));
         assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] + 2.0).abs() < 1e-15 && (x[2] - 3.0).abs() < 1e-15);
         let u = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0];
-        let back = block3::product(&f.divide(&u), &a);
+        let mut d = [0.0; 9];
+        let l = f.eliminate(&u, &mut d);
+        let back = block3::product(&l, &a);
         assert!(back.iter().zip(u).all(|(b, u)| (b - u).abs() < 1e-13));
+        let square = block3::product(&l, &block3::transpose(&u));
+        for k in [0, 3, 4, 6, 7, 8] {
+            assert!((d[k] + square[k]).abs() < 1e-13);
+        }
         for k in 0..3 {
             let mut bad = a;
             bad[4 * k] = -1.0;
