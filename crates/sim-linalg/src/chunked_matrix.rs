@@ -14,7 +14,7 @@ use crate::lanes::{Lane64, Lanes, PAD, vectorized};
 use crate::matrix::BlockSymmetric;
 use crate::ordering::{ChunkedOrder, PermutedPattern, TRANSPOSED};
 use crate::pattern::BlockPattern;
-use crate::team::{Partials, Shared};
+use crate::team_kernel::{Partials, Shared};
 
 use self::general::GeneralProduct;
 use self::laplacian::{LaplacianProduct, STRIDE, compress};

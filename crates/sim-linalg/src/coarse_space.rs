@@ -12,7 +12,7 @@ use crate::direct::{DirectSolver, FactorError, SparseCholesky};
 use crate::lanes::Lane64;
 use crate::matrix::BlockSymmetric;
 use crate::pattern::BlockPattern;
-use crate::team::Shared;
+use crate::team_kernel::Shared;
 
 pub(crate) use galerkin::Galerkin;
 

@@ -36,8 +36,8 @@ mod pattern;
 mod preconditioners;
 mod reduce;
 mod solver;
-mod team;
 mod team_cg;
+mod team_kernel;
 #[doc(hidden)]
 pub mod workload;
 

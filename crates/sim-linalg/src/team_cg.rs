@@ -15,7 +15,7 @@ use crate::block_factor::{BlockFactor, FactorPattern};
 use crate::chunked_matrix::ChunkedMatrix;
 use crate::coarse_space::CoarseSpace;
 use crate::lanes::{Lane32, Lane64};
-use crate::team::{Partials, Shared, Worker};
+use crate::team_kernel::{Partials, Shared, Worker};
 
 /// How the coarse correction joins the smoother.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

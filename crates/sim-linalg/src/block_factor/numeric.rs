@@ -7,7 +7,7 @@ use crate::block3::{Block, inverse_positive_definite};
 use crate::lanes::{Kernel, Lane64, PAD, Quad, block12, vectorized};
 use crate::matrix::BlockSymmetric;
 use crate::ordering::{ChunkedOrder, TRANSPOSED};
-use crate::team::Shared;
+use crate::team_kernel::Shared;
 
 /// A pivot block that is not positive definite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

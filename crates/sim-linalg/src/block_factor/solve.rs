@@ -4,7 +4,7 @@ use crate::block_factor::numeric::BlockFactor;
 use crate::block_factor::symbolic::FactorPattern;
 use crate::lanes::{Kernel, Lane32, PAD, Quad, block12, vectorized};
 use crate::ordering::ChunkedOrder;
-use crate::team::Shared;
+use crate::team_kernel::Shared;
 
 /// y = L⁻¹ y on one part. `before` holds the interiors when the part is a separator group, else nothing.
 struct LowerSolve<'a> {

@@ -13,7 +13,7 @@ use crate::lanes::{Kernel, Quad, vectorized};
 use crate::matrix::BlockSymmetric;
 use crate::ordering::TRANSPOSED;
 use crate::pattern::BlockPattern;
-use crate::team::Shared;
+use crate::team_kernel::Shared;
 
 /// W of one row and one neighboring patch, per function.
 type RowSum = [Block; FUNCTIONS];

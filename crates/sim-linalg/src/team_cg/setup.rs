@@ -12,8 +12,8 @@ use crate::ordering::{ChunkedOrder, PermutedPattern, base_order};
 use crate::partition::graph_patches;
 use crate::pattern::BlockPattern;
 use crate::preconditioners::{PreconditionerError, with_shifts};
-use crate::team::{Partials, Shared, Worker, run};
 use crate::team_cg::{Combination, IncompleteFactor, Smoother, TeamCg, TeamPartials, Vectors};
+use crate::team_kernel::{Partials, Shared, Worker, run};
 
 /// A sheet of n × n nodes is cut into n over this many chunks: their separators, about two lines of n nodes each, then stay
 /// below a tenth of the rows.

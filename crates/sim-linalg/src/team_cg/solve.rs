@@ -5,8 +5,8 @@ use crate::cg::{
     CgError, CgReport, FlatDirection, Flatness, MAX_RESTARTS, check_inputs, check_preconditioned,
 };
 use crate::lanes::{Lane64, Lanes, vectorized};
-use crate::team::{Partials, Shared, Worker, run};
 use crate::team_cg::{Combination, Smoother, TeamCg};
+use crate::team_kernel::{Partials, Shared, Worker, run};
 
 /// What the caller asks of a solve.
 #[derive(Debug, Clone, Copy)]
