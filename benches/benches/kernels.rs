@@ -28,7 +28,7 @@ fn solvers(criterion: &mut Criterion) {
     let mut y = vec![0.0; sheet.rhs.len()];
     let mut group = criterion.benchmark_group("sheet of 50 x 50");
     group.bench_function("product", |bencher| {
-        bencher.iter(|| sheet.matrix.apply(black_box(&sheet.rhs), &mut y))
+        bencher.iter(|| sheet.matrix.apply(black_box(&sheet.rhs), &mut y));
     });
     for choice in [SolverChoice::Auto, SolverChoice::Direct, SolverChoice::BlockIncompleteCholesky] {
         let mut solver =

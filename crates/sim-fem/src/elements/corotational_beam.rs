@@ -129,7 +129,7 @@ fn scaled<N: Number>(a: &Vec3<N>, s: N) -> Vec3<N> {
     a.map(|a| a * s)
 }
 
-/// exp of a rotation vector: I + a [θ] + b [θ]² with a = sin φ/φ, b = (1 − cos φ)/φ² as functions of φ².
+/// exp of a rotation vector: `I + a [θ] + b [θ]²` with a = sin φ/φ, b = (1 − cos φ)/φ² as functions of φ².
 fn rotation_matrix<N: Number>(theta: &Vec3<N>) -> [Vec3<N>; 3] {
     let square = dot(theta, theta);
     let t = square.value();
