@@ -24,6 +24,11 @@ impl Failure {
         Self { code: INPUT, kind: "usage", message: message.into(), details: Map::new() }
     }
 
+    /// A result that could not be written.
+    pub fn output(message: impl Into<String>) -> Self {
+        Self { code: RUN, kind: "output", message: message.into(), details: Map::new() }
+    }
+
     /// Says something more about the error.
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.details.insert(key.to_owned(), value.into());

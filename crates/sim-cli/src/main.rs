@@ -1,6 +1,7 @@
-//! The `sim` command: run, check, list and describe scenes.
+//! The `sim` command: run, check, converge, list and describe scenes.
 
 mod check;
+mod converge;
 mod describe;
 mod failure;
 mod list;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 const EXIT_CODES: &str = "Exit codes:
   0  done; every expectation was met
-  1  done; an expectation was not met
+  1  done; an expectation was not met, or (converge) a probe does not converge
   2  bad input: the command line, the scene or a file it names
   3  the run failed: diverged, not converged, not settled, or its results could not be written";
 
@@ -35,6 +36,9 @@ enum Command {
     /// Check a scene without running it.
     #[command(after_help = EXIT_CODES)]
     Check(check::CheckArguments),
+    /// Run a scene with finer and finer steps and say how far its results are from their limit.
+    #[command(after_help = EXIT_CODES)]
+    Converge(converge::ConvergeArguments),
     /// Describe an integration method, or list them all.
     Describe(describe::DescribeArguments),
 }
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::execute(arguments),
         Command::List(arguments) => list::execute(arguments),
         Command::Check(arguments) => check::execute(arguments),
+        Command::Converge(arguments) => converge::execute(arguments),
         Command::Describe(arguments) => describe::execute(arguments),
     };
     match done {

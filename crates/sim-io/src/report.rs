@@ -71,6 +71,8 @@ pub struct Chart {
     pub x_label: String,
     /// Label of the vertical axis.
     pub y_label: String,
+    /// Logarithmic axes with a mark at every value, for errors; else linear ones with plain lines.
+    pub log: bool,
     /// Name, horizontal and vertical values of each curve.
     pub series: Vec<(String, Vec<f64>, Vec<f64>)>,
 }
@@ -182,13 +184,14 @@ fn chart_json(chart: &Chart) -> Value {
         ["#1f5fa8", "#d1495b", "#2e8b57", "#b07d12", "#6a4c93", "#0f8b8d", "#7a7a7a", "#c2571a"];
     let data: Vec<Value> = (chart.series.iter().enumerate())
         .map(|(i, (name, x, y))| {
-            json!({"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y,
+            json!({"type": "scatter", "mode": if chart.log { "lines+markers" } else { "lines" }, "name": name, "x": x, "y": y,
                    "line": {"width": 1.6, "color": COLORS[i % COLORS.len()]}})
         })
         .collect();
     let axis = |title: &str| {
         json!({"title": {"text": title, "standoff": 8}, "gridcolor": "#e7ebef", "zerolinecolor": "#c5ccd3",
-               "exponentformat": "power", "automargin": true})
+               "exponentformat": "power", "automargin": true,
+               "type": if chart.log { "log" } else { "linear" }})
     };
     let layout = json!({
         "title": {"text": chart.title, "font": {"size": 15}, "x": 0.01, "xanchor": "left", "y": 0.97},

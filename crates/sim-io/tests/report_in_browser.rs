@@ -49,6 +49,7 @@ fn page(sheet: bool) -> ReportPage {
             title: "Energy".into(),
             x_label: "t [s]".into(),
             y_label: "J".into(),
+            log: false,
             series: vec![("kinetic".into(), times, energy)],
         }],
         ..ReportPage::default()

@@ -62,6 +62,7 @@ pub use studies::momentum::{MomentumReport, momentum_study};
 pub use studies::order::{OrderOptions, OrderReport, error_at_end, error_constant, order_study};
 pub use studies::restart::{RestartReport, restart_study};
 pub use studies::reversibility::reversibility_study;
+pub use studies::richardson::{Convergence, RichardsonReport, richardson};
 pub use studies::stability_limit::{LimitError, stability_limit};
 pub use studies::symplecticity::{SymplecticityReport, symplecticity_study};
 pub use studies::{StudyError, run};

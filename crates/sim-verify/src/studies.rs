@@ -11,6 +11,7 @@ pub mod momentum;
 pub mod order;
 pub mod restart;
 pub mod reversibility;
+pub mod richardson;
 pub mod stability_limit;
 pub mod symplecticity;
 

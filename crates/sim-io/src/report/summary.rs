@@ -115,6 +115,7 @@ fn chart(title: &str, unit_label: &str, series: &[&TimeSeries], times: &[f64]) -
         title: title.to_owned(),
         x_label: "t [s]".to_owned(),
         y_label: unit(unit_label).to_owned(),
+        log: false,
         series: (series.iter())
             .map(|series| (series.name.clone(), times.to_vec(), series.values.clone()))
             .collect(),

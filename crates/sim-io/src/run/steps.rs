@@ -14,18 +14,7 @@ use sim_integrate::{
 };
 
 /// Ids that the schema keeps for methods to come.
-const FORESEEN: &[&str] = &[
-    "implicit_euler",
-    "implicit_midpoint",
-    "theta_mixed",
-    "trapezoidal",
-    "imex",
-    "tr_bdf2",
-    "generalized_alpha",
-    "newmark",
-    "central_difference",
-    "xpbd",
-];
+const FORESEEN: &[&str] = &["newmark", "central_difference", "xpbd"];
 
 /// The registry entry and the stepper of a scene.
 ///
