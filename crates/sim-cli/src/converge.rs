@@ -2,10 +2,12 @@
 
 use crate::failure::{self, Failure};
 use crate::progress::Bar;
+use crate::run::short;
 use clap::Args;
 use serde::Serialize;
-use sim_io::report::{self, Chart, ReportPage};
+use sim_io::report::{self, Badge, Chart, ReportPage};
 use sim_io::scene::Substeps;
+use sim_io::scene::probe::{EnergyEntry, Probe};
 use sim_io::{RunOptions, RunResult, Scene};
 use sim_verify::{Convergence, RichardsonReport, richardson};
 use std::collections::BTreeMap;
@@ -92,6 +94,10 @@ pub fn execute(arguments: &ConvergeArguments) -> Result<ExitCode, Failure> {
     });
     let mut probes = BTreeMap::new();
     for (name, value) in &levels[0].probes {
+        // A residual is rounding: it has no limit to converge to.
+        if (scene.probes.iter()).any(|probe| probe.name() == name && is_residual(probe)) {
+            continue;
+        }
         let values: Vec<f64> =
             levels.iter().filter_map(|level| level.probes.get(name)).map(|probe| probe.value).collect();
         if values.len() == levels.len() {
@@ -101,9 +107,8 @@ pub fn execute(arguments: &ConvergeArguments) -> Result<ExitCode, Failure> {
     }
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.header.name));
     let path = folder.join("converge.html");
-    let write_error = |error: &dyn std::fmt::Display| {
-        Failure::output(format!("cannot write {}: {error}", path.display()))
-    };
+    let write_error =
+        |error: &dyn std::fmt::Display| Failure::output(format!("cannot write {}: {error}", path.display()));
     std::fs::create_dir_all(&folder).map_err(|error| write_error(&error))?;
     let page = page(&scene, (method.id, formal_order), ratio, &levels, &probes);
     report::write_page(&page, &path).map_err(|error| write_error(&error))?;
@@ -126,6 +131,10 @@ pub fn execute(arguments: &ConvergeArguments) -> Result<ExitCode, Failure> {
         println!("report: {}", path.display());
     }
     Ok(ExitCode::from(if converging { 0 } else { failure::EXPECTATION }))
+}
+
+fn is_residual(probe: &Probe) -> bool {
+    matches!(probe, Probe::Energy(energy) if energy.term == EnergyEntry::MaxRelativeResidual)
 }
 
 type Runs = (Vec<Level>, f64, sim_core::MethodInfo);
@@ -227,26 +236,22 @@ fn verdict(report: &RichardsonReport) -> String {
     }
 }
 
-fn print(
-    scene: &Scene,
-    method: &str,
-    order: f64,
-    levels: &[Level],
-    probes: &BTreeMap<String, ProbeReport>,
-) {
+fn print(scene: &Scene, method: &str, order: f64, levels: &[Level], probes: &BTreeMap<String, ProbeReport>) {
     println!("{}: {} runs with {method}, formal order {order}", scene.header.name, levels.len());
     for level in levels {
-        println!("  {:<32} dt {:.4e} s, {} steps, {:.2} s", level.change, level.dt, level.steps, level.wall_s);
+        println!(
+            "  {:<32} dt {:.4e} s, {} steps, {:.2} s",
+            level.change, level.dt, level.steps, level.wall_s
+        );
     }
     let width = probes.keys().map(String::len).max().unwrap_or(0);
     for (name, probe) in probes {
         let report = &probe.richardson;
         let finest = report.values.last().copied().unwrap_or(f64::NAN);
         let bar = report.error_bar.map_or_else(|| "?".to_owned(), |bar| format!("{bar:.1e}"));
-        let limit =
-            report.extrapolated.map_or_else(String::new, |value| format!(", limit {value:.9e}"));
+        let limit = report.extrapolated.map_or_else(String::new, |value| format!(", limit {}", short(value)));
         let unit = if probe.unit == "1" { "" } else { probe.unit };
-        println!("  {name:<width$} = {finest:.9e} ± {bar} {unit} ({}){limit}", verdict(report));
+        println!("  {name:<width$} = {} ± {bar} {unit} ({}){limit}", short(finest), verdict(report));
     }
 }
 
@@ -264,6 +269,7 @@ fn page(
             format!("{name} does not converge: its differences from run to run do not shrink, so no error bar can be given")
         })
         .collect();
+    let failed = warnings.len();
     warnings.extend((probes.iter()).filter_map(|(name, probe)| {
         let observed = probe.richardson.observed_order?;
         (observed < 0.5 * order).then(|| {
@@ -271,6 +277,7 @@ fn page(
         })
     }));
     let series = (probes.iter())
+        .filter(|(_, probe)| probe.richardson.convergence != Convergence::Exact)
         .filter_map(|(name, probe)| {
             let values = &probe.richardson.values;
             let points: Vec<(f64, f64)> = values
@@ -291,6 +298,10 @@ fn page(
         subtitle: "Each probe of the scene, computed with finer and finer steps. The error bar is an estimate of the distance from the limit, with a safety factor (grid convergence index)."
             .into(),
         warnings,
+        badge: Some(Badge {
+            text: if failed == 0 { "every probe converges".into() } else { format!("{failed} of {} probes do not converge", probes.len()) },
+            good: failed == 0,
+        }),
         facts: (levels.iter())
             .map(|level| (level.change.clone(), format!("{} steps of {:.3e} s, {:.2} s", level.steps, level.dt, level.wall_s)))
             .chain([("method".to_owned(), format!("{method}, formal order {order}"))])
@@ -301,7 +312,8 @@ fn page(
                 let finest = report.values.last().copied().unwrap_or(f64::NAN);
                 let bar = report.error_bar.map_or_else(|| "?".to_owned(), |bar| format!("{bar:.1e}"));
                 let unit = if probe.unit == "1" { "" } else { probe.unit };
-                (name.clone(), format!("{finest:.9} ± {bar}"), format!("{unit}  {}", verdict(report)))
+                let unit = if unit.is_empty() { verdict(report) } else { format!("{unit}, {}", verdict(report)) };
+                (name.clone(), format!("{} ± {bar}", short(finest)), unit)
             })
             .collect(),
         charts: vec![Chart {

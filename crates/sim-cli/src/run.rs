@@ -133,7 +133,7 @@ fn print(result: &RunResult, files: &[PathBuf]) {
 }
 
 /// Nine digits, in whichever notation is shorter to read.
-fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || (1e-3..1e7).contains(&size) { format!("{value:.9}") } else { format!("{value:.8e}") }
 }

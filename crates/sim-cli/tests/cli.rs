@@ -171,3 +171,61 @@ fn scenes_and_methods_are_listed_and_described() {
     assert!(help.contains("Exit codes") && help.contains("--set"), "{help}");
     assert!(is_empty(folder.path()));
 }
+
+/// Leapfrog is of second order: the probes of a smooth motion must say so, and the error bar must cover the next refinement.
+#[test]
+fn converge_measures_the_order_and_writes_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = sim(
+        folder.path(),
+        &["converge", "three_links", "--levels", "3", "--until", "0.5", "--json", "--out", "c"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let object = json(&output);
+    let tip = &object["probes"]["tip_x"];
+    assert_eq!(tip["convergence"], "monotone");
+    assert!((tip["observed_order"].as_f64().unwrap() - 2.0).abs() < 0.05, "{tip}");
+    let page = folder.path().join(object["files"][0].as_str().unwrap());
+    assert!(std::fs::read_to_string(page).unwrap().contains("Convergence of"));
+
+    let finer = sim(
+        folder.path(),
+        &["run", "three_links", "--until", "0.5", "--json", "--out", "r", "--set", "method.substeps=3200"],
+    );
+    let finer = json(&finer)["probes"]["tip_x"]["value"].as_f64().unwrap();
+    let finest = tip["values"][2].as_f64().unwrap();
+    assert!((finer - finest).abs() <= tip["error_bar"].as_f64().unwrap());
+    assert!((finer - tip["extrapolated"].as_f64().unwrap()).abs() < 0.1 * (finer - finest).abs());
+}
+
+#[test]
+fn converge_varies_a_field_by_one_factor() {
+    let folder = tempfile::tempdir().unwrap();
+    let vary = |values: &str| {
+        let change = format!("method.substeps={values}");
+        let arguments = [
+            "converge",
+            "three_links",
+            "--until",
+            "0.1",
+            "--vary",
+            &change,
+            "--order",
+            "2",
+            "--json",
+            "--out",
+            "c",
+        ];
+        sim(folder.path(), &arguments)
+    };
+    let output = vary("100,300,900");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    let object = json(&output);
+    assert_eq!(object["ratio"], 3.0);
+    assert!((object["probes"]["tip_x"]["observed_order"].as_f64().unwrap() - 2.0).abs() < 0.05);
+    for wrong in ["100,200", "100,200,300", "100,x,400", "0,0,0", "100,100,100"] {
+        let output = vary(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        assert!(json(&output)["error"]["message"].as_str().unwrap().contains("--vary"), "{wrong}");
+    }
+}

@@ -27,6 +27,8 @@ pub struct ReportPage {
     pub title: String,
     /// One or two sentences below it.
     pub subtitle: String,
+    /// Verdict beside the heading, in place of the count of met expectations.
+    pub badge: Option<Badge>,
     /// Why the run stopped before its end.
     pub failure: Option<String>,
     /// Things a user should know.
@@ -43,6 +45,15 @@ pub struct ReportPage {
     pub drawing_note: Option<String>,
     /// Charts in order.
     pub charts: Vec<Chart>,
+}
+
+/// A verdict in a few words.
+#[derive(Clone, Debug)]
+pub struct Badge {
+    /// The words.
+    pub text: String,
+    /// Whether they are good news.
+    pub good: bool,
 }
 
 /// One expectation, formatted.

@@ -4,6 +4,7 @@ use super::Layout;
 use super::lay::Laid;
 use crate::run::result::{Display, DisplayPart, Frame};
 use crate::scene::document::Scene;
+use crate::scene::force::ForceSpec;
 use crate::scene::part::Part;
 use nalgebra::Vector3;
 use sim_core::State;
@@ -33,6 +34,14 @@ impl Skin {
 
 pub(super) fn of(scene: &Scene, layout: &Layout, laid: &[Laid], held: &[usize]) -> (Display, Vec<Skin>) {
     let (mut display, mut skins) = (Display::default(), Vec::new());
+    let gravity: Vector3<f64> = (scene.forces.iter())
+        .filter_map(|force| {
+            if let ForceSpec::Gravity(spec) = force { Some(Vector3::from(spec.acceleration)) } else { None }
+        })
+        .sum();
+    if let Some(down) = gravity.try_normalize(0.0) {
+        display.up = (-down).into();
+    }
     for ((part, place), laid) in scene.parts.iter().zip(&layout.parts).zip(laid) {
         let first = display.points as u32;
         let skin = if let Part::Coil(coil) = part {

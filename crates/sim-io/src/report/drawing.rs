@@ -2,10 +2,11 @@
 
 use super::{MAX_NUMBERS, ReportError};
 use base64::Engine as _;
+use nalgebra::Vector3;
 use serde_json::{Value, json};
 
 /// Recorded motion of points with what connects them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Drawing {
     /// Time of each frame in s.
     pub times: Vec<f64>,
@@ -17,6 +18,21 @@ pub struct Drawing {
     pub segments: Vec<[u32; 2]>,
     /// Triangles between points.
     pub triangles: Vec<[u32; 3]>,
+    /// What is up in the picture: a vector of length 1.
+    pub up: [f64; 3],
+}
+
+impl Default for Drawing {
+    fn default() -> Self {
+        Self {
+            times: Vec::new(),
+            positions: Vec::new(),
+            speeds: Vec::new(),
+            segments: Vec::new(),
+            triangles: Vec::new(),
+            up: [0.0, 0.0, 1.0],
+        }
+    }
 }
 
 /// Smallest and largest coordinate per axis over all frames.
@@ -114,8 +130,10 @@ impl Drawing {
     /// The axis along which nothing ever extends, when there are no faces to show.
     fn flat_axis(&self, bounds: &Bounds) -> Option<usize> {
         let largest = (0..3).map(|k| bounds.extent(k)).fold(0.0, f64::max);
-        // y first: scenes hang along z.
-        let flat = [1, 2, 0].into_iter().find(|&k| bounds.extent(k) <= 1e-6 * largest)?;
+        // What hangs straight down is flat along two axes: the vertical one is shown.
+        let mut axes = [1, 2, 0];
+        axes.sort_by(|&a, &b| self.up[a].abs().total_cmp(&self.up[b].abs()));
+        let flat = axes.into_iter().find(|&k| bounds.extent(k) <= 1e-6 * largest)?;
         self.triangles.is_empty().then_some(flat)
     }
 
@@ -173,8 +191,18 @@ impl Drawing {
         };
         let layout = json!({"margin": {"l": 0, "r": 0, "t": 0, "b": 0}, "font": {"family": "system-ui, sans-serif", "color": "#1d2733"},
             "scene": {"aspectmode": "manual", "aspectratio": bounds.aspect(), "xaxis": axis(0), "yaxis": axis(1), "zaxis": axis(2),
-                      "camera": {"eye": {"x": 0.95, "y": -1.25, "z": 0.45}, "center": {"x": 0, "y": 0, "z": -0.05}}}});
+                      "camera": self.camera()}});
         (traces, json!(data), layout)
+    }
+
+    /// A look from the side and a little from above, with `up` upwards.
+    fn camera(&self) -> Value {
+        let up = Vector3::from(self.up);
+        let across = if up.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() };
+        let right = (across - up * up.dot(&across)).normalize();
+        let eye = 1.1 * right - 1.45 * up.cross(&right) + 0.5 * up;
+        let axes = |v: Vector3<f64>| json!({"x": v.x, "y": v.y, "z": v.z});
+        json!({"eye": axes(eye), "center": axes(-0.05 * up), "up": axes(up)})
     }
 
     /// Points along polylines, −1 where the pen lifts: segments that share an end are chained.

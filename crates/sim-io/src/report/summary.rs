@@ -11,6 +11,7 @@ pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
         speeds: result.frames.iter().map(|frame| frame.speeds.clone()).collect(),
         segments: result.display.lines.clone(),
         triangles: result.display.triangles.clone(),
+        up: result.display.up,
     };
     let numbers = 4 * result.display.points * result.frames.len();
     let drawing_note = (numbers > MAX_NUMBERS).then(|| {
@@ -22,6 +23,7 @@ pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
     ReportPage {
         title: if result.title.is_empty() { result.scene.clone() } else { result.title.clone() },
         subtitle: result.description.clone(),
+        badge: None,
         failure,
         warnings: result.warnings.clone(),
         facts: facts(result),

@@ -80,7 +80,7 @@ pub struct WorkDone {
 
 /// Points, lines and faces for drawing. Points are those of a [`Frame`]; they may be more than the particles: a coil is drawn as
 /// a helix although its particles lie on its axis.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Display {
     /// Number of points in every frame.
     pub points: usize,
@@ -92,6 +92,21 @@ pub struct Display {
     pub parts: Vec<DisplayPart>,
     /// Points that are held or driven.
     pub held: Vec<u32>,
+    /// Opposite to gravity, of length 1; z where there is none.
+    pub up: [f64; 3],
+}
+
+impl Default for Display {
+    fn default() -> Self {
+        Self {
+            points: 0,
+            lines: Vec::new(),
+            triangles: Vec::new(),
+            parts: Vec::new(),
+            held: Vec::new(),
+            up: [0.0, 0.0, 1.0],
+        }
+    }
 }
 
 /// The points of one part.

@@ -56,7 +56,10 @@ const ROUNDING: f64 = 1e3 * f64::EPSILON;
 /// With fewer than three values, or when `ratio` is not above 1 or `formal_order` not positive.
 pub fn richardson(values: &[f64], ratio: f64, formal_order: f64) -> RichardsonReport {
     assert!(values.len() >= 3, "three values are needed to see an order, got {}", values.len());
-    assert!(ratio > 1.0 && formal_order > 0.0, "ratio {ratio} must exceed 1, order {formal_order} must exceed 0");
+    assert!(
+        ratio > 1.0 && formal_order > 0.0,
+        "ratio {ratio} must exceed 1, order {formal_order} must exceed 0"
+    );
     let [.., coarse, middle, fine] = *values else { unreachable!("length is checked above") };
     let scale = values.iter().fold(0.0, |max: f64, value| max.max(value.abs()));
     let (first, second) = (middle - coarse, fine - middle);
@@ -74,8 +77,7 @@ pub fn richardson(values: &[f64], ratio: f64, formal_order: f64) -> RichardsonRe
         report.convergence = Convergence::Exact;
         report.error_bar = Some(first.abs().max(second.abs()).max(f64::EPSILON * scale));
     } else if second.abs() < first.abs() && (first * second >= 0.0) {
-        let observed =
-            if second == 0.0 { f64::INFINITY } else { (first / second).ln() / ratio.ln() };
+        let observed = if second == 0.0 { f64::INFINITY } else { (first / second).ln() / ratio.ln() };
         let trusted = (observed - formal_order).abs() <= 0.1 * formal_order;
         let (factor, order) =
             if trusted { (1.25, observed) } else { (3.0, observed.clamp(0.5, formal_order)) };
