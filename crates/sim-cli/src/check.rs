@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use clap::Args;
 use serde_json::json;
 use sim_core::System;
-use sim_io::Scene;
+use sim_io::Document;
+use sim_io::structure::{self, StructureScene};
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -20,7 +21,10 @@ pub struct CheckArguments {
 }
 
 pub fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
-    let scene = Scene::load(&arguments.scene, &arguments.changes)?;
+    let scene = match Document::load(&arguments.scene, &arguments.changes)? {
+        Document::Motion(scene) => scene,
+        Document::Structure(scene) => return check_structure(arguments, &scene),
+    };
     let model = sim_io::run::check(&scene)?;
     let (particles, springs) = (model.system.particle_count(), model.layout.springs.len());
     if arguments.json {
@@ -52,5 +56,36 @@ pub fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
         println!("note: {warning}");
     }
     println!("result: the scene can be run");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check_structure(arguments: &CheckArguments, scene: &StructureScene) -> Result<ExitCode, Failure> {
+    let built = structure::build(scene)?;
+    let structure = &built.structure;
+    let (nodes, members, unknowns) =
+        (structure.node_count(), structure.members().len(), structure.unknown_count());
+    if arguments.json {
+        println!(
+            "{}",
+            json!({
+                "scene": scene.header.name,
+                "nodes": nodes,
+                "members": members,
+                "unknowns": unknowns,
+                "mass": structure.total_mass(),
+                "warnings": built.warnings,
+            })
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!(
+        "{}: {nodes} nodes, {members} members, {unknowns} unknowns, {} kg",
+        scene.header.name,
+        structure.total_mass()
+    );
+    for warning in &built.warnings {
+        println!("note: {warning}");
+    }
+    println!("result: the structure can be analysed");
     Ok(ExitCode::SUCCESS)
 }

@@ -1,14 +1,16 @@
 //! `sim converge`: runs a scene with finer and finer steps and says how far each probe is from its limit.
 
 use crate::failure::{self, Failure};
-use crate::progress::Bar;
+use crate::progress::{Bar, Stages};
 use crate::run::short;
 use clap::Args;
 use serde::Serialize;
 use sim_io::report::{self, Badge, Chart, ReportPage};
-use sim_io::scene::Substeps;
+use sim_io::run::result::ProbeValue;
 use sim_io::scene::probe::{EnergyEntry, Probe};
-use sim_io::{RunOptions, RunResult, Scene};
+use sim_io::scene::{Header, Substeps};
+use sim_io::structure::{self, document::AnalysisSpec};
+use sim_io::{Document, RunOptions};
 use sim_verify::{Convergence, RichardsonReport, richardson};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -47,12 +49,12 @@ pub struct ConvergeArguments {
 struct Level {
     /// What was changed in the scene.
     change: String,
-    /// Smallest step in s.
-    dt: f64,
+    /// Smallest step in s; absent where there is none.
+    dt: Option<f64>,
     steps: u64,
     wall_s: f64,
     #[serde(skip)]
-    probes: BTreeMap<String, sim_io::run::result::ProbeValue>,
+    probes: BTreeMap<String, ProbeValue>,
 }
 
 #[derive(Serialize)]
@@ -74,28 +76,34 @@ struct Summary<'a> {
 }
 
 pub fn execute(arguments: &ConvergeArguments) -> Result<ExitCode, Failure> {
-    let scene = Scene::load(&arguments.scene, &arguments.changes)?;
-    if scene.probes.is_empty() {
+    let scene = Document::load(&arguments.scene, &arguments.changes)?;
+    let (none, structure) = match &scene {
+        Document::Motion(scene) => (scene.probes.is_empty(), false),
+        Document::Structure(scene) => (scene.probes.is_empty(), true),
+    };
+    if none {
         return Err(Failure::usage(format!(
             "scene {}: no probes, so there is nothing whose convergence could be judged",
-            scene.header.name
+            scene.header().name
         )));
+    }
+    if structure && arguments.until.is_some() {
+        return Err(Failure::usage("--until: a structure has its time in [analysis]"));
     }
     if let Some(order) = arguments.order.filter(|order| !(order.is_finite() && *order > 0.0)) {
         return Err(Failure::usage(format!("--order {order}: must be a positive finite number")));
     }
-    let (levels, ratio, method) = match &arguments.vary {
+    let Runs { levels, ratio, method, order } = match &arguments.vary {
         Some(text) => vary(arguments, text)?,
         None => refine_steps(arguments, &scene)?,
     };
-    let formal_order = arguments.order.unwrap_or_else(|| match arguments.vary {
-        Some(_) => 2.0,
-        None => f64::from(method.order.min(method.order_velocity_dependent).max(1)),
-    });
+    let formal_order = arguments.order.unwrap_or(f64::from(order));
     let mut probes = BTreeMap::new();
     for (name, value) in &levels[0].probes {
         // A residual is rounding: it has no limit to converge to.
-        if (scene.probes.iter()).any(|probe| probe.name() == name && is_residual(probe)) {
+        if let Document::Motion(scene) = &scene
+            && (scene.probes.iter()).any(|probe| probe.name() == name && is_residual(probe))
+        {
             continue;
         }
         let values: Vec<f64> =
@@ -105,20 +113,20 @@ pub fn execute(arguments: &ConvergeArguments) -> Result<ExitCode, Failure> {
             probes.insert(name.clone(), ProbeReport { unit: value.unit, richardson });
         }
     }
-    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.header.name));
+    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.header().name));
     let path = folder.join("converge.html");
     let write_error =
         |error: &dyn std::fmt::Display| Failure::output(format!("cannot write {}: {error}", path.display()));
     std::fs::create_dir_all(&folder).map_err(|error| write_error(&error))?;
-    let page = page(&scene, (method.id, formal_order), ratio, &levels, &probes);
+    let page = page(scene.header(), (method, formal_order), ratio, &levels, &probes);
     report::write_page(&page, &path).map_err(|error| write_error(&error))?;
 
     let converging = probes.values().all(|probe| probe.richardson.convergence.is_converging());
     if arguments.json {
         let files = vec![path.to_string_lossy().into_owned()];
         let summary = Summary {
-            scene: &scene.header.name,
-            method: method.id,
+            scene: &scene.header().name,
+            method,
             formal_order,
             ratio,
             levels: &levels,
@@ -127,7 +135,7 @@ pub fn execute(arguments: &ConvergeArguments) -> Result<ExitCode, Failure> {
         };
         println!("{}", serde_json::to_string(&summary).map_err(|error| Failure::usage(error.to_string()))?);
     } else {
-        print(&scene, method.id, formal_order, &levels, &probes);
+        print(&scene.header().name, method, formal_order, &levels, &probes);
         println!("report: {}", path.display());
     }
     Ok(ExitCode::from(if converging { 0 } else { failure::EXPECTATION }))
@@ -137,10 +145,32 @@ fn is_residual(probe: &Probe) -> bool {
     matches!(probe, Probe::Energy(energy) if energy.term == EnergyEntry::MaxRelativeResidual)
 }
 
-type Runs = (Vec<Level>, f64, sim_core::MethodInfo);
+/// What a run is asked for.
+struct Run {
+    dt: Option<f64>,
+    steps: u64,
+    wall_s: f64,
+    probes: BTreeMap<String, ProbeValue>,
+    /// Method or analysis.
+    method: &'static str,
+    /// What theory promises of its steps.
+    order: u32,
+    /// Most steps in a frame.
+    substeps: u64,
+    /// Whether every frame had so many.
+    uniform: bool,
+}
 
-/// The scene's own step, then halves of it. Automatic substeps are fixed at the most that the first run needed in a frame.
-fn refine_steps(arguments: &ConvergeArguments, scene: &Scene) -> Result<Runs, Failure> {
+/// Runs by step, coarsest first, all of one ratio.
+struct Runs {
+    levels: Vec<Level>,
+    ratio: f64,
+    method: &'static str,
+    order: u32,
+}
+
+/// The scene's own step, then halves of it.
+fn refine_steps(arguments: &ConvergeArguments, scene: &Document) -> Result<Runs, Failure> {
     if !(3..=16).contains(&arguments.levels) {
         return Err(Failure::usage(format!(
             "--levels {}: must be at least 3, to see an order, and at most 16",
@@ -148,30 +178,41 @@ fn refine_steps(arguments: &ConvergeArguments, scene: &Scene) -> Result<Runs, Fa
         )));
     }
     let mut levels = Vec::new();
-    let base = match scene.method.substeps {
-        Substeps::Fixed(count) => u64::from(count),
-        Substeps::Auto => {
-            let result = run(arguments, None)?;
-            let frames = result.times.len().saturating_sub(1) as u64;
-            if result.steps == frames * result.substeps {
-                levels.push(level(change(result.substeps), &result));
-            }
-            result.substeps
+    let changes: Vec<String> = match scene {
+        Document::Motion(scene) => {
+            let base = match scene.method.substeps {
+                Substeps::Fixed(count) => u64::from(count),
+                // Automatic substeps are fixed at the most that the first run needed in a frame.
+                Substeps::Auto => {
+                    let run = run(arguments, None)?;
+                    let base = run.substeps;
+                    if run.uniform {
+                        levels.push((run.method, run.order, level(format!("method.substeps={base}"), run)));
+                    }
+                    base
+                }
+            };
+            (0..arguments.levels).map(|index| format!("method.substeps={}", base << index)).collect()
+        }
+        Document::Structure(scene) => {
+            let AnalysisSpec::Transient(spec) = &scene.analysis else {
+                return Err(Failure::usage(format!(
+                    "scene {}: a `{}` analysis has no step to refine; use --vary, e.g. --vary member.ID.divisions=4,8,16",
+                    scene.header.name,
+                    scene.analysis.kind()
+                )));
+            };
+            (0..arguments.levels)
+                .map(|index| format!("analysis.dt={:e}", spec.dt / f64::from(1_u32 << index)))
+                .collect()
         }
     };
-    let mut method = None;
-    for index in levels.len() as u32..arguments.levels {
-        let change = change(base << index);
-        let result = run(arguments, Some(&change))?;
-        method = Some(result.method);
-        levels.push(level(change, &result));
+    for change in changes.into_iter().skip(levels.len()) {
+        let run = run(arguments, Some(&change))?;
+        levels.push((run.method, run.order, level(change, run)));
     }
-    let method = method.ok_or_else(|| Failure::usage("no level was run"))?;
-    Ok((levels, 2.0, method))
-}
-
-fn change(substeps: u64) -> String {
-    format!("method.substeps={substeps}")
+    let (method, order, _) = levels[0];
+    Ok(Runs { levels: levels.into_iter().map(|(_, _, level)| level).collect(), ratio: 2.0, method, order })
 }
 
 /// One run for each value of a field.
@@ -191,37 +232,70 @@ fn vary(arguments: &ConvergeArguments, text: &str) -> Result<Runs, Failure> {
         return Err(refuse("the values must change by one factor, e.g. 10,20,40 or 0.4,0.2,0.1"));
     }
     let mut levels = Vec::new();
-    let mut method = None;
+    let mut method = "";
     for word in list.split(',') {
         let change = format!("{}={}", path.trim(), word.trim());
-        let result = run(arguments, Some(&change))?;
-        method = Some(result.method);
-        levels.push(level(change, &result));
+        let run = run(arguments, Some(&change))?;
+        method = run.method;
+        levels.push(level(change, run));
     }
-    let method = method.ok_or_else(|| refuse("no level was run"))?;
-    Ok((levels, if ratio > 1.0 { ratio } else { 1.0 / ratio }, method))
+    Ok(Runs { levels, ratio: if ratio > 1.0 { ratio } else { 1.0 / ratio }, method, order: 2 })
 }
 
-fn run(arguments: &ConvergeArguments, change: Option<&str>) -> Result<RunResult, Failure> {
+/// One run with a change.
+fn run(arguments: &ConvergeArguments, change: Option<&str>) -> Result<Run, Failure> {
     let mut changes = arguments.changes.clone();
     changes.extend(change.map(str::to_owned));
-    // Pictures are for `sim run`.
-    changes.push("output.every=1000000000".to_owned());
-    let scene = Scene::load(&arguments.scene, &changes)?;
-    let mut bar = Bar::new(arguments.json);
-    let result = sim_io::run(&scene, RunOptions { until: arguments.until, threads: None }, &mut |progress| {
-        bar.show(progress);
-        ControlFlow::Continue(())
-    });
-    bar.finish();
-    result.map_err(|error| match change {
-        Some(change) => Failure::from(error).with("change", change),
-        None => Failure::from(error),
-    })
+    let fail = |failure: Failure| match change {
+        Some(change) => failure.with("change", change),
+        None => failure,
+    };
+    match Document::load(&arguments.scene, &changes)? {
+        Document::Motion(mut scene) => {
+            // Pictures are for `sim run`.
+            scene.output.every = u64::MAX;
+            let mut bar = Bar::new(arguments.json);
+            let options = RunOptions { until: arguments.until, threads: None };
+            let result = sim_io::run(&scene, options, &mut |progress| {
+                bar.show(progress);
+                ControlFlow::Continue(())
+            });
+            bar.finish();
+            let result = result.map_err(|error| fail(error.into()))?;
+            let frames = result.times.len().saturating_sub(1) as u64;
+            let method = result.method;
+            Ok(Run {
+                dt: Some(result.dt),
+                steps: result.steps,
+                wall_s: result.wall_s,
+                probes: result.probes,
+                method: method.id,
+                order: method.order.min(method.order_velocity_dependent).max(1),
+                substeps: result.substeps,
+                uniform: result.steps == frames * result.substeps,
+            })
+        }
+        Document::Structure(scene) => {
+            let mut stages = Stages::new(arguments.json);
+            let result = structure::run(&scene, &mut |text, share| stages.show(text, share));
+            stages.finish();
+            let result = result.map_err(|error| fail(error.into()))?;
+            Ok(Run {
+                dt: result.dt,
+                steps: result.steps,
+                wall_s: result.wall_s,
+                method: result.analysis,
+                order: 2,
+                probes: result.probes,
+                substeps: 1,
+                uniform: true,
+            })
+        }
+    }
 }
 
-fn level(change: String, result: &RunResult) -> Level {
-    Level { change, dt: result.dt, steps: result.steps, wall_s: result.wall_s, probes: result.probes.clone() }
+fn level(change: String, run: Run) -> Level {
+    Level { change, dt: run.dt, steps: run.steps, wall_s: run.wall_s, probes: run.probes }
 }
 
 fn verdict(report: &RichardsonReport) -> String {
@@ -236,13 +310,10 @@ fn verdict(report: &RichardsonReport) -> String {
     }
 }
 
-fn print(scene: &Scene, method: &str, order: f64, levels: &[Level], probes: &BTreeMap<String, ProbeReport>) {
-    println!("{}: {} runs with {method}, formal order {order}", scene.header.name, levels.len());
+fn print(scene: &str, method: &str, order: f64, levels: &[Level], probes: &BTreeMap<String, ProbeReport>) {
+    println!("{scene}: {} runs with {method}, formal order {order}", levels.len());
     for level in levels {
-        println!(
-            "  {:<32} dt {:.4e} s, {} steps, {:.2} s",
-            level.change, level.dt, level.steps, level.wall_s
-        );
+        println!("  {:<32} {}, {:.2} s", level.change, steps(level), level.wall_s);
     }
     let width = probes.keys().map(String::len).max().unwrap_or(0);
     for (name, probe) in probes {
@@ -255,14 +326,21 @@ fn print(scene: &Scene, method: &str, order: f64, levels: &[Level], probes: &BTr
     }
 }
 
+fn steps(level: &Level) -> String {
+    match level.dt {
+        Some(dt) => format!("{} steps of {dt:.3e} s", level.steps),
+        None => format!("{} steps", level.steps),
+    }
+}
+
 fn page(
-    scene: &Scene,
+    header: &Header,
     (method, order): (&str, f64),
     ratio: f64,
     levels: &[Level],
     probes: &BTreeMap<String, ProbeReport>,
 ) -> ReportPage {
-    let title = if scene.header.title.is_empty() { &scene.header.name } else { &scene.header.title };
+    let title = if header.title.is_empty() { &header.name } else { &header.title };
     let mut warnings: Vec<String> = (probes.iter())
         .filter(|(_, probe)| !probe.richardson.convergence.is_converging())
         .map(|(name, _)| {
@@ -303,7 +381,7 @@ fn page(
             good: failed == 0,
         }),
         facts: (levels.iter())
-            .map(|level| (level.change.clone(), format!("{} steps of {:.3e} s, {:.2} s", level.steps, level.dt, level.wall_s)))
+            .map(|level| (level.change.clone(), format!("{}, {:.2} s", steps(level), level.wall_s)))
             .chain([("method".to_owned(), format!("{method}, formal order {order}"))])
             .collect(),
         probes: (probes.iter())

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use sim_io::output::OutputError;
-use sim_io::{RunError, SceneError};
+use sim_io::{RunError, SceneError, StructureRunError};
 use std::process::ExitCode;
 
 /// An expectation was not met.
@@ -22,6 +22,11 @@ impl Failure {
     /// A wrong command line.
     pub fn usage(message: impl Into<String>) -> Self {
         Self { code: INPUT, kind: "usage", message: message.into(), details: Map::new() }
+    }
+
+    /// A run that came to nothing.
+    pub fn run(kind: &'static str, message: impl Into<String>) -> Self {
+        Self { code: RUN, kind, message: message.into(), details: Map::new() }
     }
 
     /// A result that could not be written.
@@ -97,6 +102,15 @@ impl From<RunError> for Failure {
                 .with("step_limit", partial.stability.as_ref().and_then(|choice| choice.limit))
                 .with("warnings", partial.warnings.clone()),
             None => failure,
+        }
+    }
+}
+
+impl From<StructureRunError> for Failure {
+    fn from(error: StructureRunError) -> Self {
+        match error {
+            StructureRunError::Scene(error) => error.into(),
+            other => Self { code: RUN, kind: other.kind(), message: chain(&other), details: Map::new() },
         }
     }
 }

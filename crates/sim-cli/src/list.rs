@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::Args;
 use serde_json::{Value, json};
-use sim_io::Scene;
+use sim_io::Document;
 use sim_io::scene::library::BUILT_IN;
 use std::process::ExitCode;
 
@@ -17,18 +17,23 @@ pub struct ListArguments {
 pub fn execute(arguments: &ListArguments) -> Result<ExitCode, Failure> {
     let mut entries: Vec<Value> = Vec::new();
     for entry in BUILT_IN {
-        let scene = Scene::from_toml(entry.name, entry.text, "")?;
+        let scene = Document::from_toml(entry.name, entry.text, "")?;
+        let header = scene.header();
         if arguments.json {
+            let (method, duration) = match &scene {
+                Document::Motion(scene) => (scene.method.id.as_str(), Some(scene.time.duration)),
+                Document::Structure(scene) => (scene.analysis.kind(), None),
+            };
             entries.push(json!({
                 "name": entry.name,
-                "title": scene.header.title,
-                "description": scene.header.description,
-                "method": scene.method.id,
-                "duration": scene.time.duration,
-                "expectations": scene.expectations.len(),
+                "title": header.title,
+                "description": header.description,
+                "method": method,
+                "duration": duration,
+                "expectations": scene.expectations().len(),
             }));
         } else {
-            println!("{:<20} {}", entry.name, scene.header.title);
+            println!("{:<20} {}", entry.name, header.title);
         }
     }
     if arguments.json {

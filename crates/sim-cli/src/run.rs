@@ -1,10 +1,13 @@
 //! `sim run`.
 
+mod structure;
+
 use crate::failure::{self, Failure};
 use crate::progress::Bar;
 use clap::Args;
 use sim_io::output::{self, Summary};
-use sim_io::{RunOptions, RunResult, Scene};
+use sim_io::run::result::ExpectationResult;
+use sim_io::{Document, RunOptions, RunResult};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -42,7 +45,10 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode, Failure> {
     }
     let mut changes = arguments.changes.clone();
     changes.extend(arguments.method.as_ref().map(|id| format!("method.id={id:?}")));
-    let scene = Scene::load(&arguments.scene, &changes)?;
+    let scene = match Document::load(&arguments.scene, &changes)? {
+        Document::Motion(scene) => scene,
+        Document::Structure(scene) => return structure::execute(arguments, &scene),
+    };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.header.name));
     let options = RunOptions { until: arguments.until, threads: arguments.threads };
     let mut bar = Bar::new(arguments.json);
@@ -108,7 +114,12 @@ fn print(result: &RunResult, files: &[PathBuf]) {
     for warning in &result.warnings {
         println!("note: {warning}");
     }
-    for expectation in &result.expectations {
+    expectations(&result.expectations);
+    list_files(files, &result.expectations, &result.state_hash);
+}
+
+fn expectations(expectations: &[ExpectationResult]) {
+    for expectation in expectations {
         let measured = expectation.measured.map_or("no value".to_owned(), short);
         println!(
             "{} {} = {measured}, expected {} ± {:.2e}",
@@ -121,10 +132,14 @@ fn print(result: &RunResult, files: &[PathBuf]) {
             println!("         source: {}", expectation.source);
         }
     }
+}
+
+/// The last lines of a run: what it left, how it came out, and the page.
+fn list_files(files: &[PathBuf], expectations: &[ExpectationResult], state_hash: &str) {
     let others = files.iter().filter(|file| file.extension().is_none_or(|extension| extension != "vtu"));
     println!("files: {}", others.map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", "));
-    let met = result.expectations.iter().filter(|expectation| expectation.pass).count();
-    println!("result: {met} of {} expectations met, state {}", result.expectations.len(), result.state_hash);
+    let met = expectations.iter().filter(|expectation| expectation.pass).count();
+    println!("result: {met} of {} expectations met, state {state_hash}", expectations.len());
     if let Some(page) =
         files.iter().find(|file| file.extension().is_some_and(|extension| extension == "html"))
     {

@@ -230,6 +230,20 @@ pub trait Element: Debug + Send + Sync {
         None
     }
 
+    /// Position in m of a material point at `fraction` (0 to 1) of the length in state `u`. The default is the straight line between
+    /// the nodes; an element with one node is where that is.
+    fn point(&self, x: &[Vector3<f64>], u: &[f64], fraction: f64) -> Vector3<f64> {
+        let per_node = self.dof_count() / x.len();
+        let end = |i: usize| x[i] + Vector3::new(u[per_node * i], u[per_node * i + 1], u[per_node * i + 2]);
+        let (first, last) = (end(0), end(x.len() - 1));
+        first + fraction * (last - first)
+    }
+
+    /// Pieces that a picture of it needs: 1 where [`Element::point`] is a straight line.
+    fn pieces(&self) -> usize {
+        1
+    }
+
     /// What the member carries in state `u`.
     fn member_result(&self, _x: &[Vector3<f64>], _u: &[f64]) -> MemberResult {
         MemberResult::default()

@@ -2,6 +2,7 @@
 //!
 //! This crate has no method of its own: it maps names to registries and states to files.
 
+pub mod document;
 pub mod export;
 pub mod mesh;
 pub mod model;
@@ -9,8 +10,11 @@ pub mod output;
 pub mod report;
 pub mod run;
 pub mod scene;
+pub mod structure;
 
+pub use document::Document;
 pub use mesh::{Mesh, MeshError, MeshReport};
 pub use model::{Model, build};
 pub use run::{Progress, RunError, RunOptions, RunResult, run};
 pub use scene::{Scene, SceneError};
+pub use structure::{StructureResult, StructureRunError, StructureScene};

@@ -7,14 +7,14 @@
 //! looking. Use the CSV and VTK files to measure.
 
 pub mod drawing;
-mod summary;
+pub(crate) mod summary;
 
 use askama::Template;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub use drawing::Drawing;
+pub use drawing::{ColorScale, Drawing};
 pub use summary::page_of;
 
 /// Most numbers (4 per point and frame) that a page carries: 16 MB before encoding.

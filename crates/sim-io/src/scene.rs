@@ -9,10 +9,10 @@ pub mod library;
 mod overrides;
 pub mod part;
 pub mod probe;
-mod read;
+pub(crate) mod read;
 pub(crate) mod source;
 pub mod support;
-mod words;
+pub(crate) mod words;
 
 pub use document::{Header, MethodOptions, OutputOptions, Scene, Substeps, TimeOptions};
 pub use error::{Place, SceneError};

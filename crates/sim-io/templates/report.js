@@ -43,7 +43,7 @@
     if (frame === current) return drawn;
     current = frame;
     scrub.value = frame;
-    time.textContent = `${drawing.times[frame].toFixed(drawing.decimals)} s`;
+    time.textContent = drawing.labels[frame] ?? `${drawing.times[frame].toFixed(drawing.decimals)} s`;
     const list = updates(frame);
     // Each kind has its own set of keys: traces are restyled one by one.
     drawn = Promise.all(list.map((u, i) => Plotly.restyle(plot, merge([u]), [i])));

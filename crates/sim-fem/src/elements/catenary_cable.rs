@@ -194,7 +194,7 @@ impl CatenaryCable {
 
     /// Position in m of the material point at `fraction` of the unstretched length, seen from the displaced first end.
     #[must_use]
-    pub fn point(&self, x: &[Vector3<f64>], u: &[f64], fraction: f64) -> Option<Vector3<f64>> {
+    pub fn curve(&self, x: &[Vector3<f64>], u: &[f64], fraction: f64) -> Option<Vector3<f64>> {
         let d = x[1] - x[0] + relative(u);
         let (direction, span, rise) = self.split(&d);
         let shape = self.shape(span, rise)?;
@@ -291,6 +291,16 @@ impl Element for CatenaryCable {
         Some(Magnitudes { youngs_modulus, density, area: self.area })
     }
 
+    fn point(&self, x: &[Vector3<f64>], u: &[f64], fraction: f64) -> Vector3<f64> {
+        let first = x[0] + Vector3::new(u[0], u[1], u[2]);
+        // Without an equilibrium there is no curve to show.
+        self.curve(x, u, fraction).map_or(first, |point| first + point)
+    }
+
+    fn pieces(&self) -> usize {
+        24
+    }
+
     fn member_result(&self, x: &[Vector3<f64>], u: &[f64]) -> MemberResult {
         let (_, span, rise) = self.split(&(x[1] - x[0] + relative(u)));
         let Some(shape) = self.shape(span, rise) else { return MemberResult::default() };
@@ -338,7 +348,7 @@ mod tests {
             let tensions = cable.end_tensions(&x, &[0.0; 6]).unwrap();
             close(tensions[0], end, 1e-10);
             close(tensions[1], end, 1e-10);
-            let middle = cable.point(&x, &[0.0; 6], 0.5).unwrap();
+            let middle = cable.curve(&x, &[0.0; 6], 0.5).unwrap();
             close(middle.z, middle_z, 1e-10);
             close(middle.x, span / 2.0, 1e-10);
         }

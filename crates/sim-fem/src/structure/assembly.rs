@@ -149,14 +149,31 @@ impl Structure {
     #[must_use]
     pub fn member_results(&self, displacement: &[f64]) -> Vec<MemberResult> {
         self.check_length("displacement", displacement);
-        self.members
-            .iter()
-            .map(|member| {
-                let (dofs, n) = self.numbering.member_dofs(member);
-                let u = gathered(&dofs[..n], displacement);
-                member.element.member_result(self.positions(member).as_slice(member), &u[..n])
-            })
-            .collect()
+        (0..self.members.len()).map(|member| self.member_result(member, displacement)).collect()
+    }
+
+    /// What one member carries.
+    ///
+    /// # Panics
+    /// If the number of the member or the length is out of range.
+    #[must_use]
+    pub fn member_result(&self, member: usize, displacement: &[f64]) -> MemberResult {
+        let member = &self.members[member];
+        let (dofs, n) = self.numbering.member_dofs(member);
+        let u = gathered(&dofs[..n], displacement);
+        member.element.member_result(self.positions(member).as_slice(member), &u[..n])
+    }
+
+    /// Position in m of a material point of a member at `fraction` (0 to 1) of its length.
+    ///
+    /// # Panics
+    /// If the number of the member or the length is out of range.
+    #[must_use]
+    pub fn member_point(&self, member: usize, displacement: &[f64], fraction: f64) -> Vector3<f64> {
+        let member = &self.members[member];
+        let (dofs, n) = self.numbering.member_dofs(member);
+        let u = gathered(&dofs[..n], displacement);
+        member.element.point(self.positions(member).as_slice(member), &u[..n], fraction)
     }
 
     pub(super) fn add_element_products(

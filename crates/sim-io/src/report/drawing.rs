@@ -12,7 +12,7 @@ pub struct Drawing {
     pub times: Vec<f64>,
     /// Positions in m per frame and point.
     pub positions: Vec<Vec<[f32; 3]>>,
-    /// Speed per frame and point in m/s.
+    /// Speed per frame and point in m/s, or whatever `color` says.
     pub speeds: Vec<Vec<f32>>,
     /// Lines between points.
     pub segments: Vec<[u32; 2]>,
@@ -20,6 +20,23 @@ pub struct Drawing {
     pub triangles: Vec<[u32; 3]>,
     /// What is up in the picture: a vector of length 1.
     pub up: [f64; 3],
+    /// What colors mean; by default speeds.
+    pub color: Option<ColorScale>,
+    /// A text for each frame in place of its time.
+    pub labels: Vec<String>,
+    /// Show it in space even when it lies in a plane, and look from this direction.
+    pub look_from: Option<[f64; 3]>,
+}
+
+/// What colors mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColorScale {
+    /// Quantity and unit.
+    pub label: String,
+    /// Values at the two ends.
+    pub range: [f32; 2],
+    /// Zero is in the middle and has a color of its own: for quantities with a sign.
+    pub signed: bool,
 }
 
 impl Default for Drawing {
@@ -31,6 +48,9 @@ impl Default for Drawing {
             segments: Vec::new(),
             triangles: Vec::new(),
             up: [0.0, 0.0, 1.0],
+            color: None,
+            labels: Vec::new(),
+            look_from: None,
         }
     }
 }
@@ -123,6 +143,7 @@ impl Drawing {
             "particles": count, "times": times, "decimals": decimals,
             "frames": base64::engine::general_purpose::STANDARD.encode(bytes),
             "path": self.path(), "plane": plane(flat_axis.unwrap_or(1)),
+            "labels": kept.iter().filter_map(|&i| self.labels.get(i)).collect::<Vec<_>>(),
             "traces": traces, "data": data, "layout": layout,
         }))
     }
@@ -134,16 +155,33 @@ impl Drawing {
         let mut axes = [1, 2, 0];
         axes.sort_by(|&a, &b| self.up[a].abs().total_cmp(&self.up[b].abs()));
         let flat = axes.into_iter().find(|&k| bounds.extent(k) <= 1e-6 * largest)?;
-        self.triangles.is_empty().then_some(flat)
+        (self.triangles.is_empty() && self.look_from.is_none()).then_some(flat)
     }
 
-    fn color_scale(&self) -> (f32, f32) {
+    fn color_range(&self) -> (f32, f32) {
+        if let Some(color) = &self.color {
+            return (color.range[0], color.range[1]);
+        }
         let fastest = self.speeds.iter().flatten().copied().fold(0.0, f32::max);
         (0.0, if fastest > 0.0 { fastest } else { 1.0 })
     }
 
+    fn color_bar(&self) -> Value {
+        let label = self.color.as_ref().map_or("speed [m/s]", |color| &color.label);
+        json!({"title": {"text": label, "side": "right"}, "thickness": 14, "len": 0.85})
+    }
+
+    /// Plotly's name, or a list of places and colors: blue is pushed, red is pulled.
+    fn color_map(&self) -> Value {
+        if self.color.as_ref().is_some_and(|color| color.signed) {
+            json!([[0.0, "#1f5fa8"], [0.5, "#b9c0c7"], [1.0, "#d1495b"]])
+        } else {
+            json!("Viridis")
+        }
+    }
+
     fn flat_picture(&self, axis: usize, bounds: &Bounds) -> (Vec<&'static str>, Value, Value) {
-        let (low, high) = self.color_scale();
+        let (low, high) = self.color_range();
         let [a, b] = plane(axis);
         let name = |k: usize| format!("{} [m]", ["x", "y", "z"][k]);
         let size = if self.point_count() > 120 { 4 } else { 7 };
@@ -151,8 +189,8 @@ impl Drawing {
             {"type": "scatter", "mode": "lines", "x": [], "y": [], "hoverinfo": "skip",
              "line": {"color": "#9aa5b1", "width": 1.5}, "showlegend": false},
             {"type": "scatter", "mode": "markers", "x": [], "y": [], "showlegend": false,
-             "marker": {"size": size, "color": [], "cmin": low, "cmax": high, "colorscale": "Viridis",
-                        "colorbar": color_bar()}},
+             "marker": {"size": size, "color": [], "cmin": low, "cmax": high, "colorscale": self.color_map(),
+                        "colorbar": self.color_bar()}},
         ]);
         let grid = json!({"gridcolor": "#e7ebef", "zerolinecolor": "#c5ccd3"});
         let mut x = grid.clone();
@@ -168,7 +206,7 @@ impl Drawing {
     }
 
     fn solid_picture(&self, bounds: &Bounds) -> (Vec<&'static str>, Value, Value) {
-        let (low, high) = self.color_scale();
+        let (low, high) = self.color_range();
         let mut traces = Vec::new();
         let mut data = Vec::new();
         if self.triangles.is_empty() {
@@ -176,13 +214,13 @@ impl Drawing {
             data.push(
                 json!({"type": "scatter3d", "mode": "lines", "x": [], "y": [], "z": [], "showlegend": false,
                 "hoverinfo": "skip", "line": {"width": 6, "color": [], "cmin": low, "cmax": high,
-                "colorscale": "Viridis", "colorbar": color_bar()}}),
+                "colorscale": self.color_map(), "colorbar": self.color_bar()}}),
             );
         } else {
             let corner = |k: usize| self.triangles.iter().map(|t| t[k]).collect::<Vec<_>>();
             traces.push("mesh3");
             data.push(json!({"type": "mesh3d", "x": [], "y": [], "z": [], "intensity": [], "cmin": low, "cmax": high,
-                "i": corner(0), "j": corner(1), "k": corner(2), "colorscale": "Viridis", "colorbar": color_bar(),
+                "i": corner(0), "j": corner(1), "k": corner(2), "colorscale": self.color_map(), "colorbar": self.color_bar(),
                 "flatshading": false, "lighting": {"ambient": 0.55, "diffuse": 0.7, "specular": 0.05, "roughness": 0.9}}));
         }
         let axis = |k: usize| {
@@ -198,6 +236,11 @@ impl Drawing {
     /// A look from the side and a little from above, with `up` upwards.
     fn camera(&self) -> Value {
         let up = Vector3::from(self.up);
+        if let Some(from) = self.look_from {
+            let eye = 1.9 * Vector3::from(from);
+            let axes = |v: Vector3<f64>| json!({"x": v.x, "y": v.y, "z": v.z});
+            return json!({"eye": axes(eye), "up": axes(up), "projection": {"type": "orthographic"}});
+        }
         let across = if up.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() };
         let right = (across - up * up.dot(&across)).normalize();
         let eye = 1.1 * right - 1.45 * up.cross(&right) + 0.5 * up;
@@ -229,8 +272,4 @@ fn plane(flat_axis: usize) -> [usize; 2] {
         1 => [0, 2],
         _ => [0, 1],
     }
-}
-
-fn color_bar() -> Value {
-    json!({"title": {"text": "speed [m/s]", "side": "right"}, "thickness": 14, "len": 0.85})
 }

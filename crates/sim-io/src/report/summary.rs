@@ -1,7 +1,8 @@
 //! From the result of a run to the page that shows it.
 
 use super::{Chart, Drawing, MAX_NUMBERS, ReportPage, Verdict};
-use crate::run::result::{RunResult, SeriesGroup, TimeSeries};
+use crate::run::result::{ExpectationResult, ProbeValue, RunResult, SeriesGroup, TimeSeries};
+use std::collections::BTreeMap;
 
 /// The page of a run; `failure` says why it ended early.
 pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
@@ -12,6 +13,7 @@ pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
         segments: result.display.lines.clone(),
         triangles: result.display.triangles.clone(),
         up: result.display.up,
+        ..Drawing::default()
     };
     let numbers = 4 * result.display.points * result.frames.len();
     let drawing_note = (numbers > MAX_NUMBERS).then(|| {
@@ -27,7 +29,7 @@ pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
         failure,
         warnings: result.warnings.clone(),
         facts: facts(result),
-        verdicts: verdicts(result),
+        verdicts: verdicts(&result.expectations, &result.probes),
         probes: (result.probes.iter())
             .map(|(name, probe)| (name.clone(), number(probe.value), unit(probe.unit).to_owned()))
             .collect(),
@@ -64,10 +66,13 @@ fn facts(result: &RunResult) -> Vec<(String, String)> {
     facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
 }
 
-fn verdicts(result: &RunResult) -> Vec<Verdict> {
-    (result.expectations.iter())
+pub(crate) fn verdicts(
+    expectations: &[ExpectationResult],
+    probes: &BTreeMap<String, ProbeValue>,
+) -> Vec<Verdict> {
+    (expectations.iter())
         .map(|row| {
-            let unit = result.probes.get(&row.probe).map_or("", |probe| unit(probe.unit));
+            let unit = probes.get(&row.probe).map_or("", |probe| unit(probe.unit));
             let with_unit = |value: f64| format!("{} {unit}", number(value)).trim_end().to_owned();
             Verdict {
                 probe: row.probe.clone(),
@@ -125,12 +130,12 @@ fn chart(title: &str, unit_label: &str, series: &[&TimeSeries], times: &[f64]) -
 }
 
 /// Pure numbers carry no unit on a page.
-fn unit(unit: &str) -> &str {
+pub(crate) fn unit(unit: &str) -> &str {
     if unit == "1" { "" } else { unit }
 }
 
 /// Seven significant digits, plain where that is short.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".to_owned()

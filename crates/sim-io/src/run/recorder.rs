@@ -146,20 +146,7 @@ impl Recorder {
         result.probes = values.into_iter().collect();
         result.expectations = expected
             .into_iter()
-            .map(|expectation| {
-                let measured = result.probes.get(&expectation.probe).map(|probe| probe.value);
-                let tolerance = expectation.tolerance.unwrap_or_else(|| {
-                    expectation.relative_tolerance.unwrap_or(0.0) * expectation.value.abs()
-                });
-                ExpectationResult {
-                    probe: expectation.probe.clone(),
-                    expected: expectation.value,
-                    measured,
-                    tolerance,
-                    pass: measured.is_some_and(|m| (m - expectation.value).abs() <= tolerance),
-                    source: expectation.source.clone(),
-                }
-            })
+            .map(|expectation| ExpectationResult::of(expectation, &result.probes))
             .collect();
         result.series = self.series();
         result.times = self.times;

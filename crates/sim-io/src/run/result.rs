@@ -1,5 +1,6 @@
 //! What a run hands to the exporters, the report and the command line.
 
+use crate::scene::probe::Expectation;
 use serde::Serialize;
 use sim_core::{LedgerReport, MethodInfo, State};
 use std::collections::BTreeMap;
@@ -178,6 +179,24 @@ pub struct ExpectationResult {
     pub pass: bool,
     /// Where the expected value comes from.
     pub source: String,
+}
+
+impl ExpectationResult {
+    /// Compares an expectation with what the probes say.
+    pub(crate) fn of(expectation: &Expectation, probes: &BTreeMap<String, ProbeValue>) -> Self {
+        let measured = probes.get(&expectation.probe).map(|probe| probe.value);
+        let tolerance = expectation
+            .tolerance
+            .unwrap_or_else(|| expectation.relative_tolerance.unwrap_or(0.0) * expectation.value.abs());
+        Self {
+            probe: expectation.probe.clone(),
+            expected: expectation.value,
+            measured,
+            tolerance,
+            pass: measured.is_some_and(|m| (m - expectation.value).abs() <= tolerance),
+            source: expectation.source.clone(),
+        }
+    }
 }
 
 /// Stress in a part before anything moved.

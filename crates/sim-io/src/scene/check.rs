@@ -5,7 +5,7 @@ mod parts;
 use super::document::{Scene, Substeps};
 use super::error::{SceneError, nearest};
 use super::force::ForceSpec;
-use super::probe::{Probe, Reduction, ReductionForm};
+use super::probe::{Expectation, Probe, Reduction, ReductionForm};
 use super::source::Source;
 use super::support::{Initial, Shape};
 use std::collections::HashMap;
@@ -27,8 +27,15 @@ impl<'a> At<'a> {
         Self { source, path: String::new() }
     }
 
+    /// The scene as a whole.
+    pub fn top(&self) -> Self {
+        Self::root(self.source)
+    }
+
     pub fn field(&self, name: impl Display) -> Self {
-        let path = if self.path.is_empty() { name.to_string() } else { format!("{}.{name}", self.path) };
+        let name = name.to_string();
+        let dot = if self.path.is_empty() || name.starts_with('[') { "" } else { "." };
+        let path = format!("{}{dot}{name}", self.path);
         Self { source: self.source, path }
     }
 
@@ -122,7 +129,8 @@ pub(crate) fn scene(scene: &Scene) -> Result<(), SceneError> {
     crate::run::method(scene).map(|_| ())
 }
 
-fn name(at: &At<'_>, name: &str) -> Result<(), SceneError> {
+/// Names of files, parts and results.
+pub(crate) fn name(at: &At<'_>, name: &str) -> Result<(), SceneError> {
     let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.len() <= 64 && name.chars().all(good) {
         return Ok(());
@@ -321,25 +329,35 @@ fn reduction(form: &ReductionForm, scene: &Scene, at: &At<'_>) -> Result<(), Sce
 }
 
 fn expectations(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
-    for (index, expectation) in scene.expectations.iter().enumerate() {
-        let at = root.field("expect").index(index);
-        at.field("probe").exists(&expectation.probe, "probe", scene.probes.iter().map(Probe::name))?;
-        match (expectation.tolerance, expectation.relative_tolerance) {
-            (Some(_), Some(_)) => return Err(at.field("relative_tolerance").conflict("tolerance")),
-            (None, None) => return Err(at.field("tolerance").missing("or `relative_tolerance`")),
-            (Some(tolerance), None) => at.positive("tolerance", tolerance)?,
-            (None, Some(tolerance)) => {
-                at.positive("relative_tolerance", tolerance)?;
-                if expectation.value == 0.0 {
-                    return Err(at
-                        .field("relative_tolerance")
-                        .refuse(tolerance, "a `tolerance`, the value is 0"));
-                }
+    for (index, row) in scene.expectations.iter().enumerate() {
+        let names = scene.probes.iter().map(Probe::name);
+        expectation(row, names, &root.field("expect").index(index))?;
+    }
+    Ok(())
+}
+
+/// Checks one expectation about one of the probes `names`.
+pub(crate) fn expectation<'k>(
+    expectation: &Expectation,
+    names: impl Iterator<Item = &'k str> + Clone,
+    at: &At<'_>,
+) -> Result<(), SceneError> {
+    at.field("probe").exists(&expectation.probe, "probe", names)?;
+    match (expectation.tolerance, expectation.relative_tolerance) {
+        (Some(_), Some(_)) => return Err(at.field("relative_tolerance").conflict("tolerance")),
+        (None, None) => return Err(at.field("tolerance").missing("or `relative_tolerance`")),
+        (Some(tolerance), None) => at.positive("tolerance", tolerance)?,
+        (None, Some(tolerance)) => {
+            at.positive("relative_tolerance", tolerance)?;
+            if expectation.value == 0.0 {
+                return Err(at
+                    .field("relative_tolerance")
+                    .refuse(tolerance, "a `tolerance`, the value is 0"));
             }
         }
-        if expectation.source.trim().is_empty() {
-            return Err(at.field("source").refuse("``", "where the value comes from"));
-        }
+    }
+    if expectation.source.trim().is_empty() {
+        return Err(at.field("source").refuse("``", "where the value comes from"));
     }
     Ok(())
 }

@@ -5,7 +5,6 @@ use super::error::SceneError;
 use super::source::Source;
 
 const TABLES: &[(&str, &str)] = &[
-    ("structure", "trusses and beams; describe lines of springs as `[[part]] kind = \"particles\"`"),
     ("contact", "contact and friction between parts and with colliders"),
     ("collider", "planes, spheres, capsules, boxes, cylinders and meshes to collide with"),
     ("pulley", "turning pulleys with torque and inertia; `[[drive]]` moves particles along a path"),
@@ -15,8 +14,14 @@ const TABLES: &[(&str, &str)] = &[
 ];
 
 const PART_KINDS: &[(&str, &str)] = &[
-    ("truss", "bars with joints; use `particles`"),
-    ("beam", "beams; a `rope` with `bending_stiffness` is the nearest"),
+    (
+        "truss",
+        "bars with joints in a motion; describe a structure with `[[member]]` and `[analysis]` instead",
+    ),
+    (
+        "beam",
+        "beams in a motion; describe a structure with `[[member]]` and `[analysis]`, or use a `rope` with `bending_stiffness`",
+    ),
     ("rod", "rods with twist; a `rope` with `bending_stiffness` is the nearest"),
     ("solid", "volume elements"),
     ("net", "nets of cables; use `particles`"),

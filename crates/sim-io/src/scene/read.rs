@@ -15,28 +15,8 @@ impl Scene {
     /// # Errors
     /// [`SceneError`] naming file, field, line and value.
     pub fn load(name: &str, overrides: &[String]) -> Result<Self, SceneError> {
-        let path = Path::new(name);
-        if path.is_file() || path.extension().is_some() || name.contains(['/', '\\']) {
-            let text = std::fs::read_to_string(path).map_err(|source| SceneError::Read {
-                place: Box::new(super::error::Place { file: name.to_owned(), ..Default::default() }),
-                source,
-            })?;
-            let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            let toml = !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-            return Self::read(&Source::new(name, text, toml), overrides, folder);
-        }
-        let local = PathBuf::from("docs/scenes").join(format!("{name}.toml"));
-        if local.is_file() {
-            return Self::load(&local.to_string_lossy(), overrides);
-        }
-        match library::find(name) {
-            Some(entry) => Self::read(&Source::new(name, entry.text, true), overrides, PathBuf::new()),
-            None => Err(SceneError::NotFound {
-                name: name.to_owned(),
-                suggestion: nearest(name, library::names()),
-                known: library::names().collect::<Vec<_>>().join(", "),
-            }),
-        }
+        let (source, folder) = locate(name)?;
+        Self::read(&source, overrides, folder)
     }
 
     /// Reads a scene from TOML text. `folder` is where file names in it start.
@@ -56,20 +36,59 @@ impl Scene {
     }
 
     fn read(source: &Source, changes: &[String], folder: PathBuf) -> Result<Self, SceneError> {
-        let mut tree = source.tree()?;
-        for text in changes {
-            overrides::apply(&mut tree, text)?;
-        }
-        finite(&tree, source)?;
+        Self::of_tree(tree(source, changes)?, source, folder)
+    }
+
+    pub(crate) fn of_tree(tree: Table, source: &Source, folder: PathBuf) -> Result<Self, SceneError> {
         foreseen::refuse(&tree, source)?;
-        let tree = kind_first(Value::Table(tree));
-        let mut scene: Scene = serde_path_to_error::deserialize(tree.clone())
-            .map_err(|error| translate(&error, &tree, source))?;
+        let mut scene: Scene = typed(tree, source)?;
         scene.folder = folder;
         scene.source = source.clone();
         check::scene(&scene)?;
         Ok(scene)
     }
+}
+
+/// The text of a scene file, or of the built-in scene of that name, and the folder where file names in it start.
+pub(crate) fn locate(name: &str) -> Result<(Source, PathBuf), SceneError> {
+    let path = Path::new(name);
+    if path.is_file() || path.extension().is_some() || name.contains(['/', '\\']) {
+        let text = std::fs::read_to_string(path).map_err(|source| SceneError::Read {
+            place: Box::new(super::error::Place { file: name.to_owned(), ..Default::default() }),
+            source,
+        })?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let toml = !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        return Ok((Source::new(name, text, toml), folder));
+    }
+    let local = PathBuf::from("docs/scenes").join(format!("{name}.toml"));
+    if local.is_file() {
+        return locate(&local.to_string_lossy());
+    }
+    match library::find(name) {
+        Some(entry) => Ok((Source::new(name, entry.text, true), PathBuf::new())),
+        None => Err(SceneError::NotFound {
+            name: name.to_owned(),
+            suggestion: nearest(name, library::names()),
+            known: library::names().collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// Parses a text, applies `path=value` changes and refuses numbers that are not finite.
+pub(crate) fn tree(source: &Source, changes: &[String]) -> Result<Table, SceneError> {
+    let mut tree = source.tree()?;
+    for text in changes {
+        overrides::apply(&mut tree, text)?;
+    }
+    finite(&tree, source)?;
+    Ok(tree)
+}
+
+/// Gives a tree its type.
+pub(crate) fn typed<T: serde::de::DeserializeOwned>(tree: Table, source: &Source) -> Result<T, SceneError> {
+    let tree = kind_first(Value::Table(tree));
+    serde_path_to_error::deserialize(tree.clone()).map_err(|error| translate(&error, &tree, source))
 }
 
 /// Refuses NaN and infinity, which TOML can write, wherever they stand.
