@@ -79,7 +79,7 @@
   rate.addEventListener("change", () => { if (playing !== null) { stop(); start(); } });
   scrub.addEventListener("input", () => { stop(); show(Number(scrub.value)); });
 
-  Plotly.newPlot(plot, drawing.data, drawing.layout, config).then(() => show(0)).then(() => {
+  Plotly.newPlot(plot, drawing.data, drawing.layout, config).then(() => show(drawing.first)).then(() => {
     // What a script (or a test) may ask of the page.
     window.report = { frames, show, start, stop, current: () => current };
     document.documentElement.dataset.ready = "true";

@@ -24,6 +24,8 @@ pub struct Drawing {
     pub color: Option<ColorScale>,
     /// A text for each frame in place of its time.
     pub labels: Vec<String>,
+    /// The frame that is shown first.
+    pub first: usize,
     /// Show it in space even when it lies in a plane, and look from this direction.
     pub look_from: Option<[f64; 3]>,
 }
@@ -50,6 +52,7 @@ impl Default for Drawing {
             up: [0.0, 0.0, 1.0],
             color: None,
             labels: Vec::new(),
+            first: 0,
             look_from: None,
         }
     }
@@ -78,9 +81,9 @@ impl Bounds {
     }
 
     /// Lengths of the axes relative to the longest, so that the camera's distance fits every part.
-    fn aspect(&self) -> Value {
-        let length = |axis: usize| self.range(axis)[1] - self.range(axis)[0];
-        let longest = (0..3).map(length).fold(0.0, f64::max);
+    fn aspect(&self, scale: f64) -> Value {
+        let length = |axis: usize| scale * (self.range(axis)[1] - self.range(axis)[0]);
+        let longest = (0..3).map(length).fold(0.0, f64::max) / scale;
         json!({"x": length(0) / longest, "y": length(1) / longest, "z": length(2) / longest})
     }
 
@@ -143,6 +146,7 @@ impl Drawing {
             "particles": count, "times": times, "decimals": decimals,
             "frames": base64::engine::general_purpose::STANDARD.encode(bytes),
             "path": self.path(), "plane": plane(flat_axis.unwrap_or(1)),
+            "first": kept.iter().position(|&i| i >= self.first).unwrap_or(0),
             "labels": kept.iter().filter_map(|&i| self.labels.get(i)).collect::<Vec<_>>(),
             "traces": traces, "data": data, "layout": layout,
         }))
@@ -225,10 +229,11 @@ impl Drawing {
         }
         let axis = |k: usize| {
             json!({"title": {"text": format!("{} [m]", ["x", "y", "z"][k])}, "range": bounds.range(k),
+                   "visible": self.look_from.is_none_or(|from| from[k] == 0.0),
                    "backgroundcolor": "#f4f6f8", "showbackground": true, "gridcolor": "#dde3e9"})
         };
         let layout = json!({"margin": {"l": 0, "r": 0, "t": 0, "b": 0}, "font": {"family": "system-ui, sans-serif", "color": "#1d2733"},
-            "scene": {"aspectmode": "manual", "aspectratio": bounds.aspect(), "xaxis": axis(0), "yaxis": axis(1), "zaxis": axis(2),
+            "scene": {"aspectmode": "manual", "aspectratio": bounds.aspect(if self.look_from.is_some() { 2.1 } else { 1.0 }), "xaxis": axis(0), "yaxis": axis(1), "zaxis": axis(2),
                       "camera": self.camera()}});
         (traces, json!(data), layout)
     }

@@ -27,15 +27,22 @@ macro_rules! built_in {
 /// Every built-in scene; a test holds that this is the whole folder.
 pub const BUILT_IN: &[BuiltIn] = built_in!(BuiltIn:
     "bar" => "bar.toml",
+    "box-truss" => "box-truss.toml",
+    "cable" => "cable.toml",
     "coil" => "coil.toml",
     "coil_surge" => "coil_surge.toml",
     "falling_sheet" => "falling_sheet.toml",
     "flag" => "flag.toml",
     "hanging_rope" => "hanging_rope.toml",
     "hanging_rope_modes" => "hanging_rope_modes.toml",
+    "long-truss" => "long-truss.toml",
+    "portal-step-load" => "portal-step-load.toml",
     "rope" => "rope.toml",
+    "star-dome" => "star-dome.toml",
     "string" => "string.toml",
+    "ten-bar" => "ten-bar.toml",
     "three_links" => "three_links.toml",
+    "von-mises" => "von-mises.toml",
 );
 
 pub(crate) const FILES: &[BuiltInFile] = built_in!(BuiltInFile: "flag.obj" => "flag.obj");

@@ -1,30 +1,22 @@
 //! From the tables of a file to a [`Structure`].
 
+mod elements;
+mod nodes;
+
 use super::check::MAX_MEMBERS;
-use super::document::{
-    BoxTruss, FixSpec, FixWord, LoadSpec, MemberSpec, SectionSpec, StructureMaterial, StructureScene,
-};
+use super::document::{BoxTruss, FixSpec, FixWord, LoadSpec, MemberSpec, StructureScene};
 use super::inp::{self, InpModel};
-use super::reference::{NodePlace, NodeRef, NodeSelection};
+use super::reference::{NodeRef, NodeSelection};
 use crate::scene::check::At;
 use crate::scene::error::{SceneError, nearest};
+use elements::{material, section};
 use nalgebra::Vector3;
+use nodes::Nodes;
 use sim_fem::elements::Element;
-use sim_fem::elements::catenary_cable::CatenaryCable;
-use sim_fem::elements::corotational_beam::CorotationalBeam;
-use sim_fem::elements::dashpot::Dashpot;
-use sim_fem::elements::euler_bernoulli_beam::EulerBernoulliBeam;
-use sim_fem::elements::ground_spring::GroundSpring;
-use sim_fem::elements::nonlinear_truss::{NonlinearTruss, Unstretched};
-use sim_fem::elements::planar_corotational_beam::PlanarCorotationalBeam;
-use sim_fem::elements::point_mass::PointMass;
-use sim_fem::elements::tension_cable::TensionCable;
-use sim_fem::elements::timoshenko_beam::TimoshenkoBeam;
 use sim_fem::elements::truss::Truss;
 use sim_fem::load::{Direction, TimeFunction};
-use sim_fem::material::{Material, Section, ValueError};
+use sim_fem::material::ValueError;
 use sim_fem::{Load, Structure, StructureBuilder, StructureError};
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Members that one table made.
@@ -47,71 +39,6 @@ pub struct BuiltStructure {
     /// What a reader should know.
     pub warnings: Vec<String>,
     nodes: Nodes,
-}
-
-/// Positions and names of nodes.
-#[derive(Debug, Default)]
-struct Nodes {
-    positions: Vec<[f64; 3]>,
-    names: BTreeMap<String, usize>,
-    sets: BTreeMap<String, Vec<usize>>,
-}
-
-impl Nodes {
-    fn one(&self, node: &NodeRef, at: &At<'_>) -> Result<usize, SceneError> {
-        match node {
-            NodeRef::Number(number) if *number < self.positions.len() => Ok(*number),
-            NodeRef::Number(number) => Err(SceneError::Reference {
-                place: at.place(),
-                value: number.to_string(),
-                what: match self.positions.len() {
-                    0 => "there are no nodes here yet".to_owned(),
-                    count => format!("nodes run from 0 to {}", count - 1),
-                },
-                suggestion: None,
-            }),
-            NodeRef::Name(name) => self.names.get(name).copied().ok_or_else(|| self.no_name(name, at)),
-        }
-    }
-
-    fn no_name(&self, name: &str, at: &At<'_>) -> SceneError {
-        let known = self.names.keys().chain(self.sets.keys()).map(String::as_str);
-        SceneError::Reference {
-            place: at.place(),
-            value: format!("`{name}`"),
-            what: "there is no node or node set of that name".to_owned(),
-            suggestion: nearest(name, known),
-        }
-    }
-
-    fn all(&self, selection: &NodeSelection, at: &At<'_>) -> Result<Vec<usize>, SceneError> {
-        let nodes = match selection {
-            NodeSelection::One(NodeRef::Name(name)) if !self.names.contains_key(name) => {
-                let set = self.sets.get(&name.to_uppercase());
-                set.cloned().ok_or_else(|| self.no_name(name, at))?
-            }
-            NodeSelection::One(node) => vec![self.one(node, at)?],
-            NodeSelection::List(list) => {
-                let place = |(i, node)| self.one(node, &at.index(i));
-                list.iter().enumerate().map(place).collect::<Result<_, _>>()?
-            }
-            NodeSelection::All => (0..self.positions.len()).collect(),
-            NodeSelection::Place(NodePlace::Nearest(point)) => {
-                let distance =
-                    |i: &usize| (Vector3::from(self.positions[*i]) - Vector3::from(*point)).norm_squared();
-                let nearest = (0..self.positions.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
-                nearest.into_iter().collect()
-            }
-            NodeSelection::Place(NodePlace::Within([low, high])) => {
-                let inside = |x: &[f64; 3]| (0..3).all(|k| (low[k]..=high[k]).contains(&x[k]));
-                (0..self.positions.len()).filter(|&i| inside(&self.positions[i])).collect()
-            }
-        };
-        if nodes.is_empty() {
-            return Err(at.refuse("that", "at least one node: none is there"));
-        }
-        Ok(nodes)
-    }
 }
 
 impl BuiltStructure {
@@ -200,7 +127,9 @@ fn load_mesh(
     };
     let mut used = vec![false; model.elements.len()];
     for (_, set) in model.element_sets.iter().filter(|(name, _)| claimed(name)) {
-        set.iter().for_each(|&element| used[element] = true);
+        for &element in set {
+            used[element] = true;
+        }
     }
     let unused = used.iter().filter(|used| !**used).count();
     if unused > 0 {
@@ -216,26 +145,6 @@ fn load_mesh(
         ));
     }
     Ok(model)
-}
-
-fn material(material: &StructureMaterial) -> Material {
-    let StructureMaterial { youngs_modulus, poisson_ratio, density, strength } = *material;
-    Material { youngs_modulus, poissons_ratio: poisson_ratio, density, strength }
-}
-
-fn section(section: &SectionSpec) -> Section {
-    match *section {
-        SectionSpec::Round(s) => Section::Round { diameter: s.diameter },
-        SectionSpec::Tube(s) => Section::Tube { outer_diameter: s.outer_diameter, thickness: s.thickness },
-        SectionSpec::Rectangle(s) => Section::Rectangle { width: s.width, height: s.height },
-        SectionSpec::I(s) => Section::I {
-            width: s.width,
-            height: s.height,
-            flange_thickness: s.flange_thickness,
-            web_thickness: s.web_thickness,
-        },
-        SectionSpec::Numbers(numbers) => Section::Numbers(numbers),
-    }
 }
 
 impl Builder<'_> {
@@ -293,7 +202,7 @@ impl Builder<'_> {
             let along = (0..if k < bays { 4 } else { 0 })
                 .flat_map(|c| [[node(k, c), node(k + 1, c)], [node(k, c), node(k + 1, c + 1)]]);
             for ends in frame.chain(along) {
-                self.members.push((Box::new(bar.clone()), ends.to_vec()));
+                self.members.push((Box::new(bar), ends.to_vec()));
             }
         }
         self.close(&spec.id, start, path);
@@ -362,11 +271,11 @@ impl Builder<'_> {
         }
         self.room_for(pairs.len() + singles.len(), path)?;
         for pair in pairs {
-            let element = self.element(spec, divisions, path)?;
+            let element = elements::element(self.scene, spec, divisions, &at)?;
             self.members.push((element, pair.to_vec()));
         }
         for node in singles {
-            let element = self.element(spec, 1, path)?;
+            let element = elements::element(self.scene, spec, 1, &at)?;
             self.members.push((element, vec![node]));
         }
         self.close(&spec.id, start, path);
@@ -387,50 +296,6 @@ impl Builder<'_> {
             pairs.push([before, next]);
             before = next;
         }
-    }
-
-    fn element(
-        &self,
-        spec: &MemberSpec,
-        divisions: usize,
-        path: &str,
-    ) -> Result<Box<dyn Element>, SceneError> {
-        let material = spec.material.as_ref().map(|name| material(&self.scene.materials[name]));
-        let section = spec.section.as_ref().map(|name| section(&self.scene.sections[name]));
-        // Checked before: a kind that needs them has them.
-        let material = material.unwrap_or(Material::new(1.0));
-        let section = section.unwrap_or(Section::area(1.0));
-        let unstretched = spec.unstretched.map_or(Unstretched::Reference, |u| u.of_one(divisions));
-        let orientation = spec.orientation.unwrap_or_default();
-        let made: Result<Box<dyn Element>, ValueError> = match spec.kind.as_str() {
-            "truss" => Truss::new(&material, &section).map(boxed),
-            "nonlinear_truss" => NonlinearTruss::new(&material, &section).map(|bar| {
-                boxed(bar.with_measure(spec.measure.unwrap_or_default()).with_unstretched(unstretched))
-            }),
-            "tension_cable" => TensionCable::new(&material, &section).map(|cable| {
-                boxed(cable.with_unstretched(unstretched).with_damping(spec.axial_damping.unwrap_or(0.0)))
-            }),
-            "catenary_cable" => {
-                let Unstretched::Length(length) = unstretched else {
-                    return Err(self.root.field(path).field("unstretched").refuse(
-                        "that",
-                        "`length` or `total_length` for a catenary_cable, which always hangs longer than its span",
-                    ));
-                };
-                CatenaryCable::new(&material, &section, length, spec.gravity.unwrap_or_default()).map(boxed)
-            }
-            "euler_bernoulli_beam" => EulerBernoulliBeam::new(&material, &section, orientation).map(boxed),
-            "timoshenko_beam" => TimoshenkoBeam::new(&material, &section, orientation).map(boxed),
-            "corotational_beam" => CorotationalBeam::new(&material, &section, orientation).map(boxed),
-            "planar_corotational_beam" => PlanarCorotationalBeam::new(&material, &section).map(boxed),
-            "point_mass" => {
-                PointMass::with_rotary_inertia(spec.mass.unwrap_or(0.0), spec.rotary_inertia.unwrap_or(0.0))
-                    .map(boxed)
-            }
-            "ground_spring" => GroundSpring::new(spec.stiffness.unwrap_or_default()).map(boxed),
-            _ => Dashpot::new(spec.damping.unwrap_or_default()).map(boxed),
-        };
-        made.map_err(|error| self.value(&error, path))
     }
 
     fn finish(
@@ -528,10 +393,6 @@ impl Builder<'_> {
         warnings.extend(structure.warnings().iter().map(ToString::to_string));
         Ok(BuiltStructure { structure, groups, warnings, nodes })
     }
-}
-
-fn boxed(element: impl Element + 'static) -> Box<dyn Element> {
-    Box::new(element)
 }
 
 /// Directions that a planar structure holds itself.

@@ -316,17 +316,16 @@ fn probes(scene: &StructureScene, root: &At<'_>) -> Result<(), SceneError> {
         name(&at.field("name"), probe.name())?;
         unique(&mut seen, probe.name(), &at.field("name"), format!("probe[{index}]"))?;
         let needs: &[&str] = match probe {
-            StructureProbe::Displacement(_) | StructureProbe::AxialForce(_) => {
-                &["static", "nonlinear_static", "arc_length", "buckling", "transient", "dynamic_relaxation"]
-            }
-            StructureProbe::Strain(_)
+            StructureProbe::Displacement(_)
+            | StructureProbe::AxialForce(_)
+            | StructureProbe::Strain(_)
             | StructureProbe::Stress(_)
             | StructureProbe::Utilisation(_)
             | StructureProbe::MaxDisplacement(_)
-            | StructureProbe::StrainEnergy(_)
-            | StructureProbe::Reaction(_) => {
-                &["static", "nonlinear_static", "buckling", "transient", "dynamic_relaxation"]
+            | StructureProbe::StrainEnergy(_) => {
+                &["static", "nonlinear_static", "arc_length", "buckling", "transient", "dynamic_relaxation"]
             }
+            StructureProbe::Reaction(_) => &["static", "nonlinear_static", "buckling", "dynamic_relaxation"],
             StructureProbe::Velocity(_) | StructureProbe::Acceleration(_) => &["transient"],
             StructureProbe::Frequency(_) | StructureProbe::MassParticipation(_) => &["modal", "harmonic"],
             StructureProbe::BucklingFactor(_) => &["buckling"],

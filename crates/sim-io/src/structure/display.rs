@@ -5,6 +5,7 @@ use super::result::StructureResult;
 use crate::report::{ColorScale, Drawing};
 use nalgebra::Vector3;
 use sim_fem::Structure;
+use sim_fem::elements::MemberResult;
 use sim_fem::load::Direction;
 
 /// Share of the structure's size that the largest drawn displacement gets when it could not be seen otherwise.
@@ -33,11 +34,13 @@ pub(super) fn drawing(scene: &StructureScene, result: &StructureResult) -> (Opti
         })
         .fold(0.0, f64::max);
     let visible = VISIBLE * size(structure);
-    let natural = largest >= 0.25 * visible && result.end.is_some();
-    let magnification = scene.output.magnification.unwrap_or(if largest == 0.0 || natural {
+    let physical = is_physical(result);
+    let magnification = scene.output.magnification.unwrap_or(if largest == 0.0 {
         1.0
-    } else if result.end.is_none() || result.analysis == "buckling" {
+    } else if !physical {
         visible / largest
+    } else if largest >= 0.25 * visible {
+        1.0
     } else {
         round(visible / largest)
     });
@@ -47,10 +50,11 @@ pub(super) fn drawing(scene: &StructureScene, result: &StructureResult) -> (Opti
     let lines: Vec<usize> = (structure.members().iter().enumerate())
         .filter_map(|(index, member)| (member.nodes().count() == 2).then_some(index))
         .collect();
-    let (color, values) = color(result, &lines);
+    let carried = if physical { Carried::of(result, &lines) } else { None };
     let mut drawing = Drawing {
-        color,
         up: if scene.structure.planar { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] },
+        // A load that has been carried is what people want to see; a motion begins at its beginning.
+        first: if physical && result.dt.is_none() { result.shown.len() - 1 } else { 0 },
         look_from: scene.structure.planar.then_some([0.0, 0.0, 1.0]),
         ..Drawing::default()
     };
@@ -66,8 +70,8 @@ pub(super) fn drawing(scene: &StructureScene, result: &StructureResult) -> (Opti
                     drawing.segments.push([last - 1, last]);
                 }
                 positions.push([point.x as f32, point.y as f32, point.z as f32]);
-                speeds.push(match &values {
-                    Some(values) => values[k] as f32,
+                speeds.push(match &carried {
+                    Some(carried) => carried.values[frame * lines.len() + k] as f32,
                     None => point_displacement(structure, member, &shown.displacement, i, pieces) as f32,
                 });
             }
@@ -77,15 +81,16 @@ pub(super) fn drawing(scene: &StructureScene, result: &StructureResult) -> (Opti
         drawing.speeds.push(speeds);
         drawing.labels.push(shown.label.clone());
     }
-    if values.is_none() {
-        let most = drawing.speeds.iter().flatten().copied().fold(0.0, f32::max);
-        let label = if result.end.is_some() { "displacement [m]" } else { "displacement (any scale)" };
-        drawing.color = Some(ColorScale {
-            label: label.into(),
-            range: [0.0, if most > 0.0 { most } else { 1.0 }],
-            signed: false,
-        });
-    }
+    let most = |values: &mut dyn Iterator<Item = f32>| values.fold(0.0, |most: f32, x| most.max(x.abs()));
+    let top = most(&mut drawing.speeds.iter().flatten().copied());
+    let top = if top > 0.0 { top } else { 1.0 };
+    let (label, signed) = match &carried {
+        Some(carried) => (carried.label, carried.signed),
+        None if physical => ("displacement [m]", false),
+        None => ("displacement (any scale)", false),
+    };
+    let range = [if signed { -top } else { 0.0 }, top];
+    drawing.color = Some(ColorScale { label: label.into(), range, signed });
     (Some(drawing), magnification)
 }
 
@@ -101,24 +106,41 @@ fn point_displacement(
     (first + (last - first) * (i as f64 / pieces as f64)).norm()
 }
 
-/// Utilisation where every member has one, else axial force; none without an end state.
-fn color(result: &StructureResult, lines: &[usize]) -> (Option<ColorScale>, Option<Vec<f64>>) {
-    let Some(end) = result.end.as_ref().filter(|_| result.analysis != "transient") else {
-        return (None, None);
-    };
-    let shares: Option<Vec<f64>> = lines.iter().map(|&member| end.members[member].utilisation).collect();
-    if let Some(shares) = shares.filter(|shares| !shares.is_empty()) {
-        let most = shares.iter().copied().fold(0.0, f64::max).max(1e-12);
-        let scale = ColorScale { label: "utilisation".into(), range: [0.0, most as f32], signed: false };
-        return (Some(scale), Some(shares));
+/// Whether the shapes are displacements in m rather than modes.
+pub(super) fn is_physical(result: &StructureResult) -> bool {
+    result.end.is_some() && result.analysis != "buckling"
+}
+
+/// What members carry in each shape: utilisation where every member has one, else axial force.
+struct Carried {
+    label: &'static str,
+    signed: bool,
+    /// One per shape and line.
+    values: Vec<f64>,
+}
+
+impl Carried {
+    fn of(result: &StructureResult, lines: &[usize]) -> Option<Self> {
+        let structure = &result.built.structure;
+        let all = |read: fn(&MemberResult) -> f64| -> Vec<f64> {
+            (result.shown.iter())
+                .flat_map(|shown| {
+                    lines.iter().map(|&member| read(&structure.member_result(member, &shown.displacement)))
+                })
+                .collect()
+        };
+        let end = result.end.as_ref()?;
+        if !lines.is_empty() && lines.iter().all(|&member| end.members[member].utilisation.is_some()) {
+            let values = all(|carried| carried.utilisation.unwrap_or(0.0));
+            return Some(Self { label: "utilisation", signed: false, values });
+        }
+        let values = all(|carried| carried.axial_force);
+        values.iter().any(|force| *force != 0.0).then_some(Self {
+            label: "axial force [N]",
+            signed: true,
+            values,
+        })
     }
-    let forces: Vec<f64> = lines.iter().map(|&member| end.members[member].axial_force).collect();
-    let most = forces.iter().fold(0.0, |most: f64, force| most.max(force.abs()));
-    if most == 0.0 {
-        return (None, None);
-    }
-    let range = [-most as f32, most as f32];
-    (Some(ColorScale { label: "axial force [N]".into(), range, signed: true }), Some(forces))
 }
 
 /// 1, 2 or 5 times a power of ten, not above `x`.

@@ -1,6 +1,6 @@
 //! Tables and a `ParaView` file of a structure.
 
-use super::display::translation;
+use super::display::{is_physical, translation};
 use super::result::{EndState, StructureResult};
 use crate::export::vtk::VtkError;
 use crate::export::write_whole;
@@ -133,7 +133,7 @@ fn encode(result: &StructureResult) -> Result<Vec<u8>, vtkio::Error> {
             point.push(array("reaction", 3, vector(&end.reaction)));
         }
     }
-    if result.end.is_none() || result.analysis == "buckling" {
+    if !is_physical(result) {
         // A quarter of a period after the start of each shape it is at its largest.
         for shown in result.shown.iter().skip(5).step_by(20) {
             point.push(array(&shown.label.replace(' ', "_"), 3, vector(&shown.displacement)));

@@ -1,8 +1,8 @@
-//! Nodes, two-node elements, sets, supports and loads from an Abaqus or CalculiX input file.
+//! Nodes, two-node elements, sets, supports and loads from an Abaqus or `CalculiX` input file.
 //!
 //! Read are `*NODE`, `*ELEMENT` (T2D2, T3D2, B21, B23, B31, B33: two nodes each), `*NSET`, `*ELSET` (with `GENERATE`), `*BOUNDARY` and
 //! `*CLOAD`. What the scene file says itself (materials, sections, steps, output) is passed over and listed; any other keyword is refused.
-//! No maintained parser crate for this format is known; the format is described in the CalculiX CrunchiX manual, "Input deck format".
+//! No maintained parser crate for this format is known; the format is described in the `CalculiX` `CrunchiX` manual, "Input deck format".
 //!
 //! # Limitations
 //! Parts, assemblies, instances and `INPUT=` files are refused. Units are those of the file: they must be SI.

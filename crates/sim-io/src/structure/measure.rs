@@ -9,7 +9,7 @@ use crate::scene::error::SceneError;
 use sim_fem::load::Direction;
 
 /// What a probe reads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Displacement(usize),
     Velocity(usize),
@@ -122,6 +122,11 @@ impl Gauge {
     /// Whether it is a displacement, which load-displacement curves show.
     pub fn is_displacement(&self) -> bool {
         matches!(self.reading, Reading::Displacement(_))
+    }
+
+    /// Whether both follow the same quantity.
+    pub fn same_reading(&self, other: &Self) -> bool {
+        self.reading == other.reading
     }
 
     /// One number; `places` are the load factors or times of the values.

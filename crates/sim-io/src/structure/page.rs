@@ -40,10 +40,12 @@ pub(super) fn charts(built: &BuiltStructure, gauges: &[Gauge], found: &Findings)
             }
         }
         for wanted in units {
-            let shown: Vec<&Gauge> = gauges
-                .iter()
-                .filter(|gauge| gauge.unit == wanted && (transient || !gauge.is_displacement()))
-                .collect();
+            let mut shown: Vec<&Gauge> = Vec::new();
+            for gauge in gauges.iter().filter(|g| g.unit == wanted && (transient || !g.is_displacement())) {
+                if !shown.iter().any(|earlier| earlier.same_reading(gauge)) {
+                    shown.push(gauge);
+                }
+            }
             charts.push(Chart {
                 title: match shown[..] {
                     [only] => only.name.clone(),
@@ -61,7 +63,7 @@ pub(super) fn charts(built: &BuiltStructure, gauges: &[Gauge], found: &Findings)
     charts.extend(found.charts.iter().cloned());
     if let Some(end) = &found.end
         && (2..=CHARTED).contains(&end.members.len())
-        && end.members.iter().any(|member| member.axial_force != 0.0)
+        && end.members.iter().any(|member| member.axial_force != end.members[0].axial_force)
     {
         let series = (built.groups.iter())
             .filter(|group| !group.members.is_empty())
@@ -86,7 +88,7 @@ pub(super) fn charts(built: &BuiltStructure, gauges: &[Gauge], found: &Findings)
 pub(super) fn page(scene: &StructureScene, result: &StructureResult, failure: Option<String>) -> ReportPage {
     let size = result.size();
     let (drawing, magnification) = display::drawing(scene, result);
-    let note = if result.end.is_none() || result.analysis == "buckling" {
+    let note = if !display::is_physical(result) {
         "Shapes have no scale of their own.".to_owned()
     } else if (magnification - 1.0).abs() < 1e-12 {
         "Displacements are drawn as they are.".to_owned()

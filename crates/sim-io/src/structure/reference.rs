@@ -34,6 +34,8 @@ pub enum NodePlace {
     Nearest([f64; 3]),
     /// Every node in an axis-parallel box `[lowest, highest]` in m, borders included.
     Within([[f64; 3]; 2]),
+    /// Every so many nodes: `[first, step]`.
+    Every([usize; 2]),
 }
 
 fn number<E: Error>(index: i64) -> Result<NodeRef, E> {
@@ -71,8 +73,8 @@ impl<'de> Deserialize<'de> for NodeSelection {
             type Value = NodeSelection;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "a node number, a node name, \"all\", a list of numbers and names, { nearest = [x, y, z] } or \
-                     { within = [[x, y, z], [x, y, z]] }",
+                    "a node number, a node name, \"all\", a list of numbers and names, { nearest = [x, y, z] }, \
+                     { within = [[x, y, z], [x, y, z]] } or { every = [first, step] }",
                 )
             }
             fn visit_str<E: Error>(self, word: &str) -> Result<NodeSelection, E> {

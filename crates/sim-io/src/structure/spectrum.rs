@@ -19,10 +19,14 @@ pub(super) fn amplitudes(values: &[f64], dt: f64) -> (Vec<f64>, Vec<f64>) {
         .collect();
     FftPlanner::new().plan_fft_forward(n).process(&mut buffer);
     let half = n / 2;
-    let frequencies = (0..half).map(|i| i as f64 / (n as f64 * dt)).collect();
+    // Beyond the last visible peak there is nothing to see.
     // 2 for the two sides, 2 for the mean of the window.
-    let amplitudes = buffer[..half].iter().map(|c| 4.0 * c.norm() / n as f64).collect();
-    (frequencies, amplitudes)
+    let amplitudes: Vec<f64> = buffer[..half].iter().map(|c| 4.0 * c.norm() / n as f64).collect();
+    let peak = amplitudes.iter().copied().fold(0.0, f64::max);
+    let seen = amplitudes.iter().rposition(|&a| a > 5e-3 * peak).unwrap_or(0);
+    let kept = half.min((1.3 * seen as f64).ceil() as usize + 8);
+    let frequencies = (0..kept).map(|i| i as f64 / (n as f64 * dt)).collect();
+    (frequencies, amplitudes[..kept].to_vec())
 }
 
 #[cfg(test)]
