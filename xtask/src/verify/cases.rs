@@ -15,9 +15,12 @@ pub(super) type CaseError = Box<dyn Error>;
 pub(super) type Verdict = Result<Vec<Claim>, CaseError>;
 
 /// A job whose values come from the case it is named after.
-pub(super) fn job(id: &'static str, claims: fn(&'static Case) -> Verdict) -> Job {
+pub(super) fn job(
+    id: &'static str,
+    claims: impl Fn(&'static Case) -> Verdict + Send + Sync + 'static,
+) -> Job {
     Job::new(format!("reference/{id}"), move |_| {
-        let found = case(id).map_err(CaseError::from).and_then(claims);
+        let found = case(id).map_err(CaseError::from).and_then(&claims);
         let failed = |error: CaseError| {
             vec![Claim::no_complaint(format!("reference/{id}"), "", vec![], "").because(chain(&*error))]
         };
