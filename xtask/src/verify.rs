@@ -18,6 +18,7 @@ mod catalogue;
 pub mod certificate;
 mod charts;
 mod document;
+mod elements;
 mod forces;
 mod mutants;
 mod page;

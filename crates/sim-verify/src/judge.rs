@@ -8,6 +8,7 @@ use sim_core::{MethodInfo, ModelSystem, Stepper};
 pub mod conservation;
 pub mod contract;
 pub mod convergence;
+pub mod element;
 pub mod linear;
 pub mod model;
 
