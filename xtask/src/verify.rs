@@ -22,6 +22,7 @@ mod elements;
 mod forces;
 mod mutants;
 mod page;
+mod solvers;
 mod steppers;
 
 use catalogue::{Job, Outcome, SECTIONS, Scope};

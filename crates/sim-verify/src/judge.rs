@@ -9,6 +9,7 @@ pub mod conservation;
 pub mod contract;
 pub mod convergence;
 pub mod element;
+pub mod inverse;
 pub mod linear;
 pub mod model;
 

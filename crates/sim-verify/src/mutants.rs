@@ -14,6 +14,7 @@ use sim_core::{
 
 mod catalogue;
 mod implicit;
+pub mod inverse;
 mod models;
 mod runge_kutta;
 mod splitting;
