@@ -377,6 +377,9 @@ fn too_many_modes_are_refused() {
     let structure = bar(3, 1.0, &Material::new(1.0).with_density(1.0), MassKind::Lumped).build().unwrap();
     let error = modal(&structure, None, &ModalOptions { modes: 4, ..Default::default() }).unwrap_err();
     assert_eq!(error, ModalError::TooFew { wanted: 4, found: 3 });
+    let massless = bar(3, 1.0, &Material::new(1.0), MassKind::Lumped).build().unwrap();
+    let error = modal(&massless, None, &ModalOptions { modes: 1, ..Default::default() }).unwrap_err();
+    assert_eq!(error, ModalError::TooFew { wanted: 1, found: 0 });
 }
 
 #[test]
@@ -425,4 +428,11 @@ fn d_euler_loads() {
     builder.clamp(0).force(4, X, 1.0);
     let error = buckling(&builder.build().unwrap(), &BucklingOptions::default()).unwrap_err();
     assert!(matches!(error, BucklingError::TooFew { wanted: 1, found: 0 }), "{error}");
+    // Nor does a beam without any axial force, nor one without any load.
+    for load in [0.0, 1.0] {
+        let mut builder = unit_beam(4);
+        builder.clamp(0).force(4, Y, load);
+        let error = buckling(&builder.build().unwrap(), &BucklingOptions::default()).unwrap_err();
+        assert!(matches!(error, BucklingError::TooFew { wanted: 1, found: 0 }), "{error}");
+    }
 }

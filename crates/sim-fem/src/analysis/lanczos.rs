@@ -113,6 +113,10 @@ pub(super) fn run(
 
 fn ritz(q: &[Vec<f64>], alpha: &[f64], beta: &[f64], wanted: usize, exhausted: bool) -> Ritz {
     let m = alpha.len();
+    if m == 0 {
+        // A takes every vector to zero, as far as nothing is locked: there is no pair left.
+        return Ritz { theta: Vec::new(), residual: Vec::new(), vectors: Vec::new(), exhausted: true };
+    }
     let tridiagonal = nalgebra::DMatrix::from_fn(m, m, |i, j| match i.abs_diff(j) {
         0 => alpha[i],
         1 => beta[i.min(j)],
