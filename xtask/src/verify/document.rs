@@ -60,7 +60,8 @@ pub(super) fn groups(rows: &[ClaimRow]) -> Vec<(String, Vec<&ClaimRow>)> {
     let mut groups: Vec<(String, Vec<&ClaimRow>)> = Vec::new();
     for row in rows {
         let parts: Vec<&str> = row.id.split('/').collect();
-        let depth = if matches!(parts.get(1), Some(&"force")) { 3 } else { 2 };
+        let depth =
+            if matches!(parts.get(1), Some(&("force" | "element" | "preconditioner"))) { 3 } else { 2 };
         let name = parts[..depth.min(parts.len())].join("/");
         match groups.iter_mut().find(|(other, _)| *other == name) {
             Some((_, list)) => list.push(row),
