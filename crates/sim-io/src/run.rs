@@ -12,6 +12,7 @@ pub use error::RunError;
 pub use result::RunResult;
 
 use crate::model::{self, Model};
+use crate::scene::check::MAX_FRAMES;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
 use recorder::Recorder;
@@ -20,7 +21,7 @@ use sim_core::{EnergyLedger, ImplicitSystem, LedgerReport, ModelSystem, StageRec
 use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::StepPlanner;
-pub(crate) use steps::method;
+pub(crate) use steps::{method, stepper};
 
 /// How often a run reports its progress, in steps and at every frame.
 const PROGRESS_STEPS: u64 = 256;
@@ -81,6 +82,12 @@ fn run_here(
     options: RunOptions,
     progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
 ) -> Result<RunResult, RunError> {
+    if let Some(until) = options.until {
+        let frames = (until - scene.time.start) / scene.time.frame;
+        if frames > MAX_FRAMES {
+            return Err(RunError::TooManyFrames { until, frames, most: MAX_FRAMES });
+        }
+    }
     let mut model = model::build(scene)?;
     let gauges = gauge::gauges(scene, &model)?;
     let (info, mut stepper) = method(scene)?;

@@ -2,7 +2,7 @@
 
 pub mod analysis;
 
-pub use analysis::{AnalysisSpec, HarmonicSpec, ModalSpec, StaticSpec, TransientSpec};
+pub use analysis::{AnalysisSpec, HarmonicSpec, ModalSpec, StaticSpec, SteppedSpec, TransientSpec};
 
 use super::probe::StructureProbe;
 use super::reference::{NodeRef, NodeSelection};
