@@ -151,6 +151,8 @@ fn projection_is_positive_and_keeps_positive_matrices() {
             let what = format!("{} at {factor}", info.id);
             assert!(lowest_eigenvalue(&projected) >= -1e-12 * projected.norm(), "{what}");
             // Projection takes away negative parts stencil by stencil: it never lowers the matrix.
+            let reduced = stiffness(&system, &state, Definiteness::Reduced).matrix;
+            assert!(lowest_eigenvalue(&reduced) >= -1e-12 * reduced.norm(), "{what}");
             let scale = exact.norm().max(projected.norm());
             assert!(lowest_eigenvalue(&(&projected - &exact)) >= -1e-12 * scale, "{what}");
             if lowest_eigenvalue(&exact) < -1e-9 * scale {

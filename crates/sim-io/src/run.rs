@@ -124,7 +124,7 @@ fn run_here(
                 }
             }
             state.t = t0 + (step + 1) as f64 * plan.dt;
-            ledger.book(&system, |i| system.is_free(i), &state, &record);
+            ledger.book(&system, |i| system.is_free(i), &state, plan.dt, &record);
             let account = ledger.report();
             largest_kinetic = largest_kinetic.max(account.current.kinetic);
             let made = account.numerical + account.residual;
