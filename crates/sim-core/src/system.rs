@@ -159,8 +159,8 @@ pub trait ImplicitSystem: System {
     );
 
     /// K at `q`, with the stress that turns along with the parts (the geometric stiffness) not taken at `q` but predicted to first
-    /// order from the positions `before`: for a spring `k (n(before)·d - l0)` in place of `k (l - l0)`. Equal to
-    /// [`ImplicitSystem::stiffness_matrix`] when `before` is `q`.
+    /// order from the positions `before`: for a spring `k (n(before)·d - l0)` in place of `k (l - l0)`. With `before` = `q` this is
+    /// [`ImplicitSystem::stiffness_matrix`] and the tension of dashpots, which turns along too.
     ///
     /// With `before` the previous iterate this makes Newton's method on displacements the one on displacements and stresses as
     /// separate unknowns: a stiff spring that has been turned by a step is stretched to second order, and the huge stress of that

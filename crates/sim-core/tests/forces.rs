@@ -164,6 +164,38 @@ fn projection_is_positive_and_keeps_positive_matrices() {
     assert!(indefinite >= 4, "only {indefinite} indefinite cases");
 }
 
+/// Predicted from where it is taken and at rest, it is the stiffness matrix; and it keeps to the places of it from anywhere.
+#[test]
+fn predicted_stiffness_is_the_stiffness_without_a_step() {
+    for info in FORCES {
+        let (system, state) = (info.sample)();
+        let still = State { v: vec![0.0; state.v.len()], ..state };
+        for definiteness in [Definiteness::Exact, Definiteness::Projected, Definiteness::Reduced] {
+            let expected = stiffness(&system, &still, definiteness);
+            let predicted = |before: &[f64]| {
+                let mut sink = Dense::new(still.particle_count());
+                system.predicted_stiffness_matrix(
+                    still.t,
+                    &still.q,
+                    &still.v,
+                    before,
+                    definiteness,
+                    &mut sink,
+                );
+                sink
+            };
+            let here = predicted(&still.q);
+            assert!(
+                (&here.matrix - &expected.matrix).norm() <= 1e-12 * expected.matrix.norm(),
+                "{}",
+                info.id
+            );
+            let elsewhere: Vec<f64> = still.q.iter().map(|x| x * 1.1 + 0.01).collect();
+            assert_eq!(predicted(&elsewhere).places, expected.places, "{}", info.id);
+        }
+    }
+}
+
 #[test]
 fn internal_forces_balance_and_do_not_see_rigid_motion() {
     let mut checked = 0;

@@ -26,6 +26,7 @@ macro_rules! built_in {
 
 /// Every built-in scene; a test holds that this is the whole folder.
 pub const BUILT_IN: &[BuiltIn] = built_in!(BuiltIn:
+    "cloth" => "cloth.toml",
     "coil" => "coil.toml",
     "coil_surge" => "coil_surge.toml",
     "falling_sheet" => "falling_sheet.toml",
