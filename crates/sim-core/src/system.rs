@@ -182,7 +182,8 @@ pub trait ImplicitSystem: System {
 
     /// The rest of -∂f/∂q: how dissipative forces change with position. Not symmetric: `emit(row, col, block)` gets every
     /// place, both halves. Zero at `v = 0` in still air. Symmetric solvers leave it out, which slows Newton but does not change
-    /// the solution it converges to.
+    /// the solution it converges to; the predicted stiffness has
+    /// one part of it, the tension of dashpots across them.
     fn damping_stiffness(
         &self,
         t: f64,

@@ -28,7 +28,7 @@ impl Mixture {
 }
 
 /// Residuals are compared with this many roundings of the positions and velocities that the stiff forces act on.
-const ROUNDINGS: f64 = 16.0;
+const ROUNDINGS: f64 = 4.0;
 
 impl StageSolver {
     /// One Newton step: direction and search, with more and more of the projected matrix until both succeed.
