@@ -48,6 +48,18 @@ pub trait Force: Debug + Send + Sync {
     /// K = -∂f/∂q of the conservative part.
     fn stiffness_matrix(&self, _at: Kinematics<'_>, _definiteness: Definiteness, _sink: &mut dyn BlockSink) {}
 
+    /// K as [`Force::stiffness_matrix`] has it, but for the stress in it: see [`crate::ImplicitSystem::predicted_stiffness_matrix`].
+    /// Emits the same places.
+    fn predicted_stiffness_matrix(
+        &self,
+        at: Kinematics<'_>,
+        _before: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        self.stiffness_matrix(at, definiteness, sink);
+    }
+
     /// D = -∂f/∂v.
     fn damping_matrix(&self, _at: Kinematics<'_>, _sink: &mut dyn BlockSink) {}
 

@@ -315,6 +315,21 @@ impl ImplicitSystem for ParticleSystem {
         }
     }
 
+    fn predicted_stiffness_matrix(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        before: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        let at = self.at(t, q, v);
+        for force in &self.forces {
+            force.predicted_stiffness_matrix(at, before, definiteness, sink);
+        }
+    }
+
     fn damping_stiffness(
         &self,
         t: f64,
@@ -373,6 +388,22 @@ impl SplitSystem for ParticleSystem {
         let at = self.at(t, q, v);
         for force in self.masked(mask) {
             force.stiffness_matrix(at, definiteness, sink);
+        }
+    }
+
+    fn part_predicted_stiffness_matrix(
+        &self,
+        mask: ForceMask,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        before: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        let at = self.at(t, q, v);
+        for force in self.masked(mask) {
+            force.predicted_stiffness_matrix(at, before, definiteness, sink);
         }
     }
 }

@@ -97,6 +97,9 @@ pub enum Definiteness {
     /// Negative eigenvalues of each stencil matrix set to zero, so that the sum is positive semidefinite.
     #[default]
     Projected,
+    /// Positive semidefinite as well, by leaving out what may be negative: much cheaper where a projection is an eigenvalue
+    /// problem, but not always above the exact matrix. Springs: as projected; hinges: the Gauss-Newton part `k ∇θ ∇θᵀ`.
+    Reduced,
 }
 
 /// Receives 3×3 blocks of a symmetric matrix.
@@ -155,9 +158,32 @@ pub trait ImplicitSystem: System {
         sink: &mut dyn BlockSink,
     );
 
+    /// K at `q`, with the stress that turns along with the parts (the geometric stiffness) not taken at `q` but predicted to first
+    /// order from the positions `before`: for a spring `k (n(before)·d - l0)` in place of `k (l - l0)`. With `before` = `q` this is
+    /// [`ImplicitSystem::stiffness_matrix`] and the tension of dashpots, which turns along too.
+    ///
+    /// With `before` the previous iterate this makes Newton's method on displacements the one on displacements and stresses as
+    /// separate unknowns: a stiff spring that has been turned by a step is stretched to second order, and the huge stress of that
+    /// would lock its direction in the next.
+    ///
+    /// Source: D. Magisano, L. Leonetti, G. Garcea, "How to improve efficiency and robustness of the Newton method in geometrically
+    /// non-linear structural problem discretized via displacement-based finite elements", CMAME 313 (2017) 986-1005.
+    fn predicted_stiffness_matrix(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        _before: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        self.stiffness_matrix(t, q, v, definiteness, sink);
+    }
+
     /// The rest of -∂f/∂q: how dissipative forces change with position. Not symmetric: `emit(row, col, block)` gets every
     /// place, both halves. Zero at `v = 0` in still air. Symmetric solvers leave it out, which slows Newton but does not change
-    /// the solution it converges to.
+    /// the solution it converges to; the predicted stiffness has
+    /// one part of it, the tension of dashpots across them.
     fn damping_stiffness(
         &self,
         t: f64,
@@ -202,6 +228,21 @@ pub trait SplitSystem: ImplicitSystem {
         definiteness: Definiteness,
         sink: &mut dyn BlockSink,
     );
+
+    /// [`ImplicitSystem::predicted_stiffness_matrix`] of the masked forces.
+    #[allow(clippy::too_many_arguments)] // those of the method above and `before`
+    fn part_predicted_stiffness_matrix(
+        &self,
+        mask: ForceMask,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        _before: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        self.part_stiffness_matrix(mask, t, q, v, definiteness, sink);
+    }
 }
 
 /// Everything a stepper of any kind may need, so that one boxed model serves all methods of a registry.

@@ -164,7 +164,7 @@ fn the_ledger_closes() {
     let mut record = StageRecord::default();
     for _ in 0..100 {
         newmark.step_recorded(&structure, &mut state, 1e-3, Some(&mut record)).unwrap();
-        ledger.book(&structure, |block| structure.is_free(block), &state, &record);
+        ledger.book(&structure, |block| structure.is_free(block), &state, 1e-3, &record);
     }
     let report = ledger.report();
     let turned = report.initial.kinetic.abs() + report.work.magnitude();

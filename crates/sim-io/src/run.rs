@@ -3,6 +3,7 @@
 mod error;
 mod frequency;
 mod gauge;
+mod pieces;
 mod recorder;
 mod reduce;
 pub mod result;
@@ -15,9 +16,10 @@ use crate::model::{self, Model};
 use crate::scene::check::MAX_FRAMES;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
+use pieces::Pieces;
 use recorder::Recorder;
 use serde::{Deserialize, Serialize};
-use sim_core::{EnergyLedger, ImplicitSystem, LedgerReport, ModelSystem, StageRecord, State};
+use sim_core::{EnergyLedger, ImplicitSystem, LedgerReport, ModelSystem, StageRecord, State, StepError};
 use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::StepPlanner;
@@ -108,6 +110,7 @@ fn run_here(
     let mut recorder = Recorder::new(scene, gauges);
     let first = recorder.frame(0, &system, &layout, &state, ledger.report());
     let begun = Instant::now();
+    let (mut cuts, mut first_cut) = (0_u64, None);
     let mut largest_kinetic = ledger.report().current.kinetic;
     let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, &layout));
 
@@ -121,17 +124,29 @@ fn run_here(
             }
         };
         for step in 0..plan.steps {
-            state.t = t0 + step as f64 * plan.dt;
-            record.clear();
-            match stepper.step_recorded(model_system, &mut state, plan.dt, Some(&mut record)) {
-                Ok(stats) => recorder.count(&stats, plan.dt),
-                Err(source) => {
-                    failure = Some(planner.diagnose(source, recorder.steps(), plan.dt, &layout));
-                    break 'run;
+            let mut pieces = Pieces::new();
+            while let Some((from, length)) = pieces.piece() {
+                state.t = t0 + (step as f64 + from) * plan.dt;
+                let dt = length * plan.dt;
+                record.clear();
+                match stepper.step_recorded(model_system, &mut state, dt, Some(&mut record)) {
+                    Ok(stats) => {
+                        recorder.count(&stats, dt);
+                        state.t = t0 + (step as f64 + from + length) * plan.dt;
+                        ledger.book(&system, |i| system.is_free(i), &state, dt, &record);
+                        pieces.complete();
+                    }
+                    Err(StepError::NotConverged { .. }) if pieces.cut() => {
+                        cuts += 1;
+                        first_cut.get_or_insert(state.t);
+                    }
+                    Err(source) => {
+                        failure = Some(planner.diagnose(source, recorder.steps(), dt, &layout));
+                        break 'run;
+                    }
                 }
             }
             state.t = t0 + (step + 1) as f64 * plan.dt;
-            ledger.book(&system, |i| system.is_free(i), &state, &record);
             let account = ledger.report();
             largest_kinetic = largest_kinetic.max(account.current.kinetic);
             let made = account.numerical + account.residual;
@@ -159,6 +174,11 @@ fn run_here(
 
     let wall_s = begun.elapsed().as_secs_f64();
     warnings.extend(planner.warnings());
+    if let Some(t) = first_cut {
+        warnings.push(format!(
+            "Newton's method did not converge and steps were halved {cuts} times, first at t = {t} s"
+        ));
+    }
     let result = RunResult {
         scene: scene.header.name.clone(),
         title: scene.header.title.clone(),

@@ -57,6 +57,18 @@ impl ImplicitSystem for Part<'_> {
     ) {
         self.whole.part_stiffness_matrix(self.mask, t, q, v, definiteness, sink);
     }
+    fn predicted_stiffness_matrix(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        before: &[f64],
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        self.whole.part_predicted_stiffness_matrix(self.mask, t, q, v, before, definiteness, sink);
+    }
+
     fn damping_stiffness(
         &self,
         t: f64,
