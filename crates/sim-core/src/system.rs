@@ -114,6 +114,48 @@ pub trait BlockSink {
         self.add(b, b, block);
         self.add(a, b, &-block);
     }
+
+    /// Adds many two-particle stencils: [`BlockSink::add_pair`] of `ends[k]` and `blocks[k]` (rows one after the other) for
+    /// every k in order.
+    ///
+    /// # Panics
+    /// Implementations may panic when the slices differ in length.
+    fn add_pairs(&mut self, ends: &[[u32; 2]], blocks: &[[f64; 9]]) {
+        assert_eq!(ends.len(), blocks.len(), "{} pairs with {} blocks", ends.len(), blocks.len());
+        for (&[a, b], block) in ends.iter().zip(blocks) {
+            self.add_pair(a as usize, b as usize, &Matrix3::from_row_slice(block));
+        }
+    }
+}
+
+/// The factors of `damping · D + stiffness · K`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MatrixWeights {
+    /// In s for the matrix of an implicit step.
+    pub damping: f64,
+    /// In s² for the matrix of an implicit step.
+    pub stiffness: f64,
+}
+
+/// Passes blocks on, multiplied by a factor.
+struct Scaled<'a> {
+    factor: f64,
+    sink: &'a mut dyn BlockSink,
+}
+
+impl BlockSink for Scaled<'_> {
+    fn add(&mut self, row: usize, col: usize, block: &Matrix3<f64>) {
+        self.sink.add(row, col, &(block * self.factor));
+    }
+
+    fn add_pair(&mut self, a: usize, b: usize, block: &Matrix3<f64>) {
+        self.sink.add_pair(a, b, &(block * self.factor));
+    }
+}
+
+/// Emits a matrix through `emit` with every block multiplied by `factor`.
+pub(crate) fn scaled(factor: f64, sink: &mut dyn BlockSink, emit: impl FnOnce(&mut dyn BlockSink)) {
+    emit(&mut Scaled { factor, sink });
 }
 
 /// Any closure is a sink.
@@ -154,6 +196,21 @@ pub trait ImplicitSystem: System {
         definiteness: Definiteness,
         sink: &mut dyn BlockSink,
     );
+
+    /// The sum `weights.damping D + weights.stiffness K`. Its sequence of places depends on neither the weights nor
+    /// `definiteness`; it may be another one than those of D and of K. Systems whose stencils have both override it.
+    fn weighted_matrix(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        weights: MatrixWeights,
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        scaled(weights.damping, sink, |sink| self.damping_matrix(t, q, v, sink));
+        scaled(weights.stiffness, sink, |sink| self.stiffness_matrix(t, q, v, definiteness, sink));
+    }
 
     /// The rest of -∂f/∂q: how dissipative forces change with position. Not symmetric: `emit(row, col, block)` gets every
     /// place, both halves. Zero at `v = 0` in still air. Symmetric solvers leave it out, which slows Newton but does not change
@@ -202,6 +259,24 @@ pub trait SplitSystem: ImplicitSystem {
         definiteness: Definiteness,
         sink: &mut dyn BlockSink,
     );
+
+    /// [`ImplicitSystem::weighted_matrix`] of the masked forces.
+    #[allow(clippy::too_many_arguments)] // those of `weighted_matrix` and the mask
+    fn part_weighted_matrix(
+        &self,
+        mask: ForceMask,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        weights: MatrixWeights,
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        scaled(weights.damping, sink, |sink| self.part_damping_matrix(mask, t, q, v, sink));
+        scaled(weights.stiffness, sink, |sink| {
+            self.part_stiffness_matrix(mask, t, q, v, definiteness, sink);
+        });
+    }
 }
 
 /// Everything a stepper of any kind may need, so that one boxed model serves all methods of a registry.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use nalgebra::Matrix3;
 
 use crate::block3::Block;
+use crate::lanes::{Kernel, Quad, vectorized};
 use crate::matrix::BlockSymmetric;
 use crate::pattern::{BlockPattern, PatternError};
 
@@ -35,8 +36,8 @@ pub enum AssemblyError {
         /// Column recorded.
         recorded_col: usize,
     },
-    /// A later pass emitted fewer or more blocks than were recorded.
-    #[error("{count} contributions where {recorded} were recorded")]
+    /// A later pass emitted fewer or more blocks than were recorded, or pairs in place of single blocks.
+    #[error("{count} contributions where {recorded} were recorded, or pairs in place of single blocks")]
     CountChanged {
         /// Contributions now.
         count: usize,
@@ -57,6 +58,7 @@ pub struct BlockRecorder {
     unknown: Vec<u32>,
     unknowns: usize,
     keys: Vec<[u32; 2]>,
+    pairs: Vec<[u32; 2]>,
 }
 
 impl BlockRecorder {
@@ -77,7 +79,7 @@ impl BlockRecorder {
                 index
             })
             .collect();
-        Self { unknown, unknowns, keys: Vec::new() }
+        Self { unknown, unknowns, keys: Vec::new(), pairs: Vec::new() }
     }
 
     /// Records one contribution to block (`row`, `col`), both particle indices.
@@ -91,9 +93,13 @@ impl BlockRecorder {
     /// Records what [`BlockRefill::add_edge`] adds for the pair (`a`, `b`).
     #[inline]
     pub fn add_edge(&mut self, a: usize, b: usize) {
-        self.add(a, a);
-        self.add(b, b);
-        self.add(a, b);
+        let narrow = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
+        self.pairs.push([narrow(a), narrow(b)]);
+    }
+
+    /// Records what [`BlockRefill::add_edges`] adds for these pairs.
+    pub fn add_edges(&mut self, ends: &[[u32; 2]]) {
+        self.pairs.extend_from_slice(ends);
     }
 
     /// Builds the pattern and the slot of every recorded contribution.
@@ -101,13 +107,14 @@ impl BlockRecorder {
     /// # Errors
     /// A contribution that names a particle beyond the last one.
     pub fn finish(self) -> Result<BlockAssembler, AssemblyError> {
-        let Self { unknown, unknowns, keys } = self;
+        let Self { unknown, unknowns, keys, pairs } = self;
         let particles = unknown.len();
-        if keys.len() >= TRANSPOSED as usize {
-            return Err(PatternError::TooLarge { what: "contributions", count: keys.len() }.into());
+        let contributions = keys.len() + pairs.len();
+        if contributions >= TRANSPOSED as usize {
+            return Err(PatternError::TooLarge { what: "contributions", count: contributions }.into());
         }
-        let mut edges = Vec::with_capacity(keys.len());
-        for &[row, col] in &keys {
+        let mut edges = Vec::with_capacity(contributions);
+        for &[row, col] in keys.iter().chain(&pairs) {
             if row.max(col) as usize >= particles {
                 let (row, col) = (row as usize, col as usize);
                 return Err(PatternError::OutOfRange { row, col, block_rows: particles }.into());
@@ -119,6 +126,9 @@ impl BlockRecorder {
         }
         let pattern = BlockPattern::from_edges(unknowns, &edges)?;
         drop(edges);
+        // Every recorded pair is an edge of the pattern, so the search finds it.
+        let upper =
+            |i: u32, j: u32| pattern.position(i.min(j) as usize, i.max(j) as usize).unwrap_or_default();
         let slots = keys
             .iter()
             .map(|&[row, col]| {
@@ -129,13 +139,26 @@ impl BlockRecorder {
                 if i == j {
                     return i;
                 }
-                // Every recorded pair is an edge of the pattern, so the search finds it.
-                let position = pattern.position(i.min(j) as usize, i.max(j) as usize).unwrap_or_default();
-                (position + unknowns) as u32 | if i > j { TRANSPOSED } else { 0 }
+                (upper(i, j) + unknowns) as u32 | if i > j { TRANSPOSED } else { 0 }
             })
             .collect();
-        Ok(BlockAssembler { unknown, pattern: Arc::new(pattern), keys, slots })
+        let pair_slots = pairs
+            .iter()
+            .map(|&[a, b]| {
+                let (i, j) = (unknown[a as usize], unknown[b as usize]);
+                let coupled = i != SKIPPED && j != SKIPPED && i != j;
+                PairSlot { diagonal: [i, j], upper: if coupled { upper(i, j) as u32 } else { SKIPPED } }
+            })
+            .collect();
+        Ok(BlockAssembler { unknown, pattern: Arc::new(pattern), keys, slots, pairs, pair_slots })
     }
+}
+
+/// Where the blocks of a pair go; [`SKIPPED`], which no array reaches, where an end is pinned.
+#[derive(Debug, Clone, Copy)]
+struct PairSlot {
+    diagonal: [u32; 2],
+    upper: u32,
 }
 
 /// A pattern and the slot of every contribution of a fixed sequence.
@@ -145,6 +168,8 @@ pub struct BlockAssembler {
     pattern: Arc<BlockPattern>,
     keys: Vec<[u32; 2]>,
     slots: Vec<u32>,
+    pairs: Vec<[u32; 2]>,
+    pair_slots: Vec<PairSlot>,
 }
 
 impl BlockAssembler {
@@ -167,9 +192,9 @@ impl BlockAssembler {
         self.unknown.len()
     }
 
-    /// Number of contributions in the sequence.
+    /// Number of contributions in the sequence; a pair counts once.
     pub fn contribution_count(&self) -> usize {
-        self.keys.len()
+        self.keys.len() + self.pairs.len()
     }
 
     /// Copies the 3-vectors of the free particles out of a vector over all particles.
@@ -222,10 +247,13 @@ impl BlockAssembler {
         BlockRefill {
             keys: &self.keys,
             slots: &self.slots,
+            pairs: &self.pairs,
+            pair_slots: &self.pair_slots,
             unknowns: self.pattern.block_rows(),
             diagonal: &mut matrix.diagonal,
             upper: &mut matrix.upper,
             next: 0,
+            next_pair: 0,
             error: None,
         }
     }
@@ -236,10 +264,13 @@ impl BlockAssembler {
 pub struct BlockRefill<'a> {
     keys: &'a [[u32; 2]],
     slots: &'a [u32],
+    pairs: &'a [[u32; 2]],
+    pair_slots: &'a [PairSlot],
     unknowns: usize,
     diagonal: &'a mut [Block],
     upper: &'a mut [Block],
     next: usize,
+    next_pair: usize,
     error: Option<AssemblyError>,
 }
 
@@ -258,13 +289,32 @@ impl BlockRefill<'_> {
         }
     }
 
-    /// Adds a two-particle stencil: `scale * block` to (a, a) and (b, b), and `-scale * block` to (a, b). The block of a
-    /// force between two particles has this form; one call replaces three.
+    /// Adds a two-particle stencil: `scale * block` to (a, a) and (b, b), and `-scale * block` to (a, b), for a symmetric
+    /// block. The block of a force between two particles has this form; one call replaces three.
     #[inline]
     pub fn add_edge(&mut self, a: usize, b: usize, scale: f64, block: &Matrix3<f64>) {
-        for (row, col, scale) in [(a, a, scale), (b, b, scale), (a, b, -scale)] {
-            self.add_scaled(row, col, scale, block);
+        let narrow = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
+        let block = block * scale;
+        let rows: Block = std::array::from_fn(|k| block[(k / 3, k % 3)]);
+        self.add_edges(&[[narrow(a), narrow(b)]], &[rows]);
+    }
+
+    /// Adds many two-particle stencils, [`BlockRefill::add_edge`] with scale 1 for each pair and block (row by row) in order.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn add_edges(&mut self, ends: &[[u32; 2]], blocks: &[[f64; 9]]) {
+        assert_eq!(ends.len(), blocks.len(), "{} pairs with {} blocks", ends.len(), blocks.len());
+        let start = self.next_pair;
+        self.next_pair += ends.len();
+        let Some(recorded) = self.pairs.get(start..self.next_pair) else { return };
+        if recorded != ends {
+            let k = recorded.iter().zip(ends).position(|(x, y)| x != y).unwrap_or(0);
+            self.note_change(start + k, ends[k][0] as usize, ends[k][1] as usize, recorded[k]);
+            return;
         }
+        let slots = &self.pair_slots[start..self.next_pair];
+        vectorized(ScatterPairs { slots, blocks, diagonal: self.diagonal, upper: self.upper });
     }
 
     #[inline]
@@ -324,13 +374,54 @@ impl BlockRefill<'_> {
     /// The first contribution that differs from the recorded sequence, or a different number of contributions. The values
     /// of the matrix are then unusable.
     pub fn finish(self) -> Result<(), AssemblyError> {
+        let singles = self.keys.len();
+        self.finish_after(singles)
+    }
+
+    /// Ends a pass that leaves out the contributions that were recorded by [`BlockRecorder::add`] after the first `singles`.
+    ///
+    /// # Errors
+    /// As [`BlockRefill::finish`].
+    pub fn finish_after(self, singles: usize) -> Result<(), AssemblyError> {
         if let Some(error) = self.error {
             return Err(error);
         }
-        if self.next != self.keys.len() {
-            return Err(AssemblyError::CountChanged { count: self.next, recorded: self.keys.len() });
+        if self.next != singles || self.next_pair != self.pairs.len() {
+            let (count, recorded) = (self.next + self.next_pair, singles + self.pairs.len());
+            return Err(AssemblyError::CountChanged { count, recorded });
         }
         Ok(())
+    }
+}
+
+/// Adds the blocks of pairs to both diagonal blocks, and subtracts them from the one between.
+struct ScatterPairs<'a> {
+    slots: &'a [PairSlot],
+    blocks: &'a [Block],
+    diagonal: &'a mut [Block],
+    upper: &'a mut [Block],
+}
+
+impl Kernel for ScatterPairs<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<Q: Quad>(self, _quad: Q) {
+        let Self { slots, blocks, diagonal, upper } = self;
+        for (slot, block) in slots.iter().zip(blocks) {
+            for end in slot.diagonal {
+                if let Some(target) = diagonal.get_mut(end as usize) {
+                    for k in 0..9 {
+                        target[k] += block[k];
+                    }
+                }
+            }
+            if let Some(target) = upper.get_mut(slot.upper as usize) {
+                for k in 0..9 {
+                    target[k] -= block[k];
+                }
+            }
+        }
     }
 }
 

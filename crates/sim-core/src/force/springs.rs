@@ -2,15 +2,17 @@
 
 mod kernel;
 mod layout;
+mod matrix;
 
 use self::layout::Layout;
+use self::matrix::Blend;
 use super::{Force, ForceError, ForceInfo, ForceKind, Kinematics, Units, not_negative, point, sample};
 use crate::energy::{Energy, EnergyTerm, Work, WorkTerm};
 use crate::particles::{ParticleSystem, ParticleSystemBuilder};
 use crate::potential::{BlockHessian, Potential};
 use crate::state::State;
 use crate::stencils::check_particles;
-use crate::system::{BlockSink, Definiteness, Dependence, StencilBound};
+use crate::system::{BlockSink, Definiteness, Dependence, MatrixWeights, StencilBound};
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -243,22 +245,26 @@ impl Force for Springs {
     }
 
     fn stiffness_matrix(&self, at: Kinematics<'_>, definiteness: Definiteness, sink: &mut dyn BlockSink) {
-        for (index, &[a, b]) in self.ends.iter().enumerate() {
-            let spring =
-                SpringPotential { stiffness: self.stiffness[index], rest_length: self.rest_length[index] };
-            let block = spring.block(point(at.q, b) - point(at.q, a), definiteness);
-            sink.add_pair(a as usize, b as usize, &block);
-        }
+        self.weighted_matrix(at, MatrixWeights { damping: 0.0, stiffness: 1.0 }, definiteness, sink);
     }
 
     fn damping_matrix(&self, at: Kinematics<'_>, sink: &mut dyn BlockSink) {
-        for (index, &[a, b]) in self.ends.iter().enumerate() {
-            let d = point(at.q, b) - point(at.q, a);
-            let l2 = d.norm_squared();
-            // A place is emitted even when its block is zero: the sequence of places may not change.
-            let scale = if l2 > 0.0 { self.damping[index] / l2 } else { 0.0 };
-            sink.add_pair(a as usize, b as usize, &(d * d.transpose() * scale));
-        }
+        self.weighted_matrix(
+            at,
+            MatrixWeights { damping: 1.0, stiffness: 0.0 },
+            Definiteness::Projected,
+            sink,
+        );
+    }
+
+    fn weighted_matrix(
+        &self,
+        at: Kinematics<'_>,
+        weights: MatrixWeights,
+        definiteness: Definiteness,
+        sink: &mut dyn BlockSink,
+    ) {
+        self.layout.emit_blocks(at.q, Blend { weights, definiteness }, sink);
     }
 
     fn damping_stiffness(&self, at: Kinematics<'_>, emit: &mut dyn FnMut(usize, usize, &Matrix3<f64>)) {

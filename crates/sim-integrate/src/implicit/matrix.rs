@@ -1,8 +1,8 @@
 //! `M + a D + b K` over the free particles, on a pattern that is recorded once.
 
 use nalgebra::Matrix3;
-use sim_core::{Definiteness, ImplicitSystem};
-use sim_linalg::{AssemblyError, BlockAssembler, BlockRecorder, BlockSymmetric};
+use sim_core::{BlockSink, Definiteness, ImplicitSystem, MatrixWeights};
+use sim_linalg::{AssemblyError, BlockAssembler, BlockRecorder, BlockRefill, BlockSymmetric};
 
 /// The matrix of a stage and the mass blocks behind it.
 #[derive(Debug)]
@@ -11,6 +11,73 @@ pub(crate) struct StageMatrix {
     pub matrix: BlockSymmetric,
     mass: Vec<(usize, usize, Matrix3<f64>)>,
     is_free: Vec<bool>,
+    /// Single blocks of the weighted matrix, which come after the masses.
+    weighted: usize,
+}
+
+/// Takes down the places of a weighted matrix.
+struct Recording<'a> {
+    recorder: &'a mut BlockRecorder,
+    singles: usize,
+}
+
+impl BlockSink for Recording<'_> {
+    fn add(&mut self, row: usize, col: usize, _block: &Matrix3<f64>) {
+        self.recorder.add(row, col);
+        self.singles += 1;
+    }
+    fn add_pair(&mut self, a: usize, b: usize, _block: &Matrix3<f64>) {
+        self.recorder.add_edge(a, b);
+    }
+    fn add_pairs(&mut self, ends: &[[u32; 2]], _blocks: &[[f64; 9]]) {
+        self.recorder.add_edges(ends);
+    }
+}
+
+/// Adds a weighted matrix at the recorded places.
+struct Filling<'a, 'b>(&'a mut BlockRefill<'b>);
+
+impl BlockSink for Filling<'_, '_> {
+    fn add(&mut self, row: usize, col: usize, block: &Matrix3<f64>) {
+        self.0.add(row, col, block);
+    }
+    fn add_pair(&mut self, a: usize, b: usize, block: &Matrix3<f64>) {
+        self.0.add_edge(a, b, 1.0, block);
+    }
+    fn add_pairs(&mut self, ends: &[[u32; 2]], blocks: &[[f64; 9]]) {
+        self.0.add_edges(ends, blocks);
+    }
+}
+
+/// Adds a matrix times `x` to `y`, both over all particles.
+pub(crate) struct AddProduct<'a> {
+    pub x: &'a [f64],
+    pub y: &'a mut [f64],
+}
+
+impl BlockSink for AddProduct<'_> {
+    fn add(&mut self, row: usize, col: usize, block: &Matrix3<f64>) {
+        add_product(block, &self.x[3 * col..3 * col + 3], &mut self.y[3 * row..3 * row + 3]);
+        if row != col {
+            add_product(&block.transpose(), &self.x[3 * row..3 * row + 3], &mut self.y[3 * col..3 * col + 3]);
+        }
+    }
+    fn add_pair(&mut self, a: usize, b: usize, block: &Matrix3<f64>) {
+        let rows = std::array::from_fn(|k| block[(k / 3, k % 3)]);
+        self.add_pairs(&[[a as u32, b as u32]], &[rows]);
+    }
+    fn add_pairs(&mut self, ends: &[[u32; 2]], blocks: &[[f64; 9]]) {
+        let (x, y) = (self.x.as_chunks::<3>().0, self.y.as_chunks_mut::<3>().0);
+        for (&[a, b], s) in ends.iter().zip(blocks) {
+            let (a, b) = (a as usize, b as usize);
+            let d = [x[a][0] - x[b][0], x[a][1] - x[b][1], x[a][2] - x[b][2]];
+            for r in 0..3 {
+                let product = s[3 * r] * d[0] + s[3 * r + 1] * d[1] + s[3 * r + 2] * d[2];
+                y[a][r] += product;
+                y[b][r] -= product;
+            }
+        }
+    }
 }
 
 impl StageMatrix {
@@ -25,18 +92,19 @@ impl StageMatrix {
         let mut recorder = BlockRecorder::new(&is_free);
         let mut mass = Vec::new();
         system.mass_matrix(&mut |r: usize, c: usize, b: &Matrix3<f64>| {
-            recorder.add(r, c);
             if is_free[r] && is_free[c] {
+                recorder.add(r, c);
                 mass.push((r, c, *b));
             }
         });
-        let mut add = |r: usize, c: usize, _: &Matrix3<f64>| recorder.add(r, c);
-        system.damping_matrix(t, q, v, &mut add);
-        system.stiffness_matrix(t, q, v, Definiteness::Exact, &mut add);
-        system.damping_stiffness(t, q, v, &mut add);
+        let mut sink = Recording { recorder: &mut recorder, singles: 0 };
+        let weights = MatrixWeights { damping: 1.0, stiffness: 1.0 };
+        system.weighted_matrix(t, q, v, weights, Definiteness::Exact, &mut sink);
+        let weighted = sink.singles;
+        system.damping_stiffness(t, q, v, &mut |r: usize, c: usize, _: &Matrix3<f64>| recorder.add(r, c));
         let assembler = recorder.finish()?;
         let matrix = BlockSymmetric::zeros(assembler.pattern().clone());
-        Ok(Self { assembler, matrix, mass, is_free })
+        Ok(Self { assembler, matrix, mass, is_free, weighted })
     }
 
     /// Takes over the masses of `system`; false when its free particles or the places of its masses are not the recorded ones.
@@ -76,14 +144,15 @@ impl StageMatrix {
         definiteness: Definiteness,
     ) -> Result<(), AssemblyError> {
         let mut refill = self.assembler.refill(&mut self.matrix);
-        system.mass_matrix(&mut |r: usize, c: usize, block: &Matrix3<f64>| refill.add(r, c, block));
-        system.damping_matrix(t, q, v, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
-            refill.add_scaled(r, c, a, block);
-        });
-        system.stiffness_matrix(t, q, v, definiteness, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
-            refill.add_scaled(r, c, b, block);
-        });
-        let half = if definiteness == Definiteness::Exact { 0.5 * b } else { 0.0 };
+        for (r, c, block) in &self.mass {
+            refill.add(*r, *c, block);
+        }
+        let weights = MatrixWeights { damping: a, stiffness: b };
+        system.weighted_matrix(t, q, v, weights, definiteness, &mut Filling(&mut refill));
+        if definiteness == Definiteness::Projected {
+            return refill.finish_after(self.mass.len() + self.weighted);
+        }
+        let half = 0.5 * b;
         system.damping_stiffness(t, q, v, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
             if r == c {
                 refill.add_scaled(r, c, half, &(block + block.transpose()));

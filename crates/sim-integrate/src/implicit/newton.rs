@@ -11,7 +11,7 @@
 //! potentials lose their digits long before the residual does. The antisymmetric part of how dashpots turn with their springs is
 //! left out of the matrix, which costs iterations but changes no solution.
 
-use super::matrix::StageMatrix;
+use super::matrix::{AddProduct, StageMatrix};
 use super::{NewtonOptions, Projection};
 use sim_core::{Definiteness, ImplicitSystem, StepError, StepStats};
 use sim_linalg::{AssemblyError, LinearSolver};
@@ -174,17 +174,8 @@ impl StageSolver {
         }
         system.prescribe(stage.t, &mut self.q, &mut self.v);
         system.force(stage.t, &self.q, &self.v, &mut self.f);
-        let (u, damped) = (&self.u, &mut self.scratch);
-        damped.fill(0.0);
-        let mut multiply = |row: usize, col: usize, block: &nalgebra::Matrix3<f64>| {
-            let at = |i: usize| nalgebra::Vector3::new(u[3 * i], u[3 * i + 1], u[3 * i + 2]);
-            let mut add =
-                |i: usize, x: nalgebra::Vector3<f64>| (0..3).for_each(|k| damped[3 * i + k] += x[k]);
-            add(row, block * at(col));
-            if row != col {
-                add(col, block.transpose() * at(row));
-            }
-        };
+        self.scratch.fill(0.0);
+        let mut multiply = AddProduct { x: &self.u, y: &mut self.scratch };
         system.damping_matrix(stage.t, &self.q, &self.v, &mut multiply);
         matrix.mass_times(&self.u, &mut self.trial);
         for (k, residual) in self.trial.iter_mut().enumerate() {
