@@ -13,6 +13,9 @@ struct Arguments {
     /// Folder with built peer programs; each runs in turn in this run
     #[arg(long, value_name = "DIR")]
     peers: Option<std::path::PathBuf>,
+    /// Folder with OBJ meshes for the workload `garments`
+    #[arg(long, value_name = "DIR")]
+    meshes: Option<std::path::PathBuf>,
     /// Write all rows to a file
     #[arg(long, value_name = "FILE")]
     json: Option<std::path::PathBuf>,
@@ -30,11 +33,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     }
-    if let Some(dir) = arguments.peers.as_ref().filter(|dir| !dir.is_dir()) {
-        eprintln!("error: peers: `{}` is not a folder", dir.display());
-        return ExitCode::from(2);
+    for (word, dir) in [("peers", &arguments.peers), ("meshes", &arguments.meshes)] {
+        if let Some(dir) = dir.as_ref().filter(|dir| !dir.is_dir()) {
+            eprintln!("error: {word}: `{}` is not a folder", dir.display());
+            return ExitCode::from(2);
+        }
     }
-    let context = Context { peers: arguments.peers, quick: arguments.quick };
+    let context = Context { peers: arguments.peers, meshes: arguments.meshes, quick: arguments.quick };
     let mut rows: Vec<Row> = Vec::new();
     for workload in WORKLOADS {
         let named = arguments.workloads.iter().any(|name| workload.id.eq_ignore_ascii_case(name));
