@@ -141,18 +141,32 @@ impl BlockRecorder {
                 }
                 (upper(i, j) + unknowns) as u32 | if i > j { TRANSPOSED } else { 0 }
             })
-            .collect();
-        let pair_slots = pairs
-            .iter()
-            .map(|&[a, b]| {
-                let (i, j) = (unknown[a as usize], unknown[b as usize]);
-                let coupled = i != SKIPPED && j != SKIPPED && i != j;
-                PairSlot { diagonal: [i, j], upper: if coupled { upper(i, j) as u32 } else { SKIPPED } }
-            })
-            .collect();
-        Ok(BlockAssembler { unknown, pattern: Arc::new(pattern), keys, slots, pairs, pair_slots })
+            .collect::<Vec<u32>>();
+        // Blocks that single contributions reach, or none at all, start at zero; the others at their first pair.
+        let mut started = vec![false; pattern.upper_len()];
+        for &slot in slots.iter().filter(|&&slot| slot != SKIPPED) {
+            if let Some(k) = ((slot & !TRANSPOSED) as usize).checked_sub(unknowns) {
+                started[k] = true;
+            }
+        }
+        let zeroed = (0_u32..).zip(&started).filter(|(_, started)| **started).map(|(k, _)| k).collect();
+        let mut pair_slot = |&[a, b]: &[u32; 2]| {
+            let diagonal = [a, b].map(|particle| unknown[particle as usize]);
+            let [i, j] = diagonal;
+            if i == SKIPPED || j == SKIPPED || i == j {
+                return PairSlot { diagonal, upper: SKIPPED };
+            }
+            let k = upper(i, j);
+            let first = !std::mem::replace(&mut started[k], true);
+            PairSlot { diagonal, upper: k as u32 | if first { FIRST } else { 0 } }
+        };
+        let pair_slots = pairs.iter().map(&mut pair_slot).collect();
+        Ok(BlockAssembler { unknown, pattern: Arc::new(pattern), keys, slots, pairs, pair_slots, zeroed })
     }
 }
+
+/// Marks the first contribution to an upper block: it is stored, not added, so that the block need not be cleared before.
+const FIRST: u32 = 1 << 31;
 
 /// Where the blocks of a pair go; [`SKIPPED`], which no array reaches, where an end is pinned.
 #[derive(Debug, Clone, Copy)]
@@ -170,6 +184,8 @@ pub struct BlockAssembler {
     slots: Vec<u32>,
     pairs: Vec<[u32; 2]>,
     pair_slots: Vec<PairSlot>,
+    /// Upper blocks that a pass sets to zero before it begins.
+    zeroed: Vec<u32>,
 }
 
 impl BlockAssembler {
@@ -229,7 +245,7 @@ impl BlockAssembler {
         assert_eq!(unknowns, u, "a vector of unknowns of {unknowns} entries where {u} are needed");
     }
 
-    /// Sets `matrix` to zero and starts a pass that fills it again.
+    /// Starts a pass that fills `matrix` anew; what it held is lost.
     ///
     /// # Panics
     /// If `matrix` was made on a pattern of another size.
@@ -243,7 +259,10 @@ impl BlockAssembler {
             self.pattern.block_rows(),
             self.pattern.upper_len()
         );
-        matrix.fill_zero();
+        matrix.diagonal.fill([0.0; 9]);
+        for &k in &self.zeroed {
+            matrix.upper[k as usize] = [0.0; 9];
+        }
         BlockRefill {
             keys: &self.keys,
             slots: &self.slots,
@@ -416,9 +435,13 @@ impl Kernel for ScatterPairs<'_> {
                     }
                 }
             }
-            if let Some(target) = upper.get_mut(slot.upper as usize) {
-                for k in 0..9 {
-                    target[k] -= block[k];
+            if let Some(target) = upper.get_mut((slot.upper & !FIRST) as usize) {
+                if slot.upper & FIRST == 0 {
+                    for k in 0..9 {
+                        target[k] -= block[k];
+                    }
+                } else {
+                    *target = block.map(|v| -v);
                 }
             }
         }
