@@ -2,6 +2,7 @@
 
 use crate::Workload;
 
+pub mod memory;
 pub mod shapes;
 pub mod w1;
 pub mod w2;
@@ -9,4 +10,4 @@ pub mod w4;
 
 /// Every workload.
 pub const WORKLOADS: &[Workload] =
-    &[w1::WORKLOAD, w2::WORKLOAD, w4::WORKLOAD, shapes::GRIDS, shapes::GARMENTS];
+    &[w1::WORKLOAD, w2::WORKLOAD, w4::WORKLOAD, shapes::GRIDS, shapes::GARMENTS, memory::WORKLOAD];

@@ -1,7 +1,8 @@
 //! Runs performance workloads; see `cargo xtask bench --help`.
 
 use clap::Parser;
-use sim_benches::{Context, Row, workloads::WORKLOADS};
+use sim_benches::workloads::{self, WORKLOADS};
+use sim_benches::{Context, Row};
 use std::process::ExitCode;
 
 /// Run performance workloads beside their peers and check the answers
@@ -22,10 +23,17 @@ struct Arguments {
     /// Smaller sizes and fewer repeats
     #[arg(long)]
     quick: bool,
+    /// Solve once by `auto` or `direct` and print the peak memory before and after; for the workload `memory`
+    #[arg(long, hide = true, value_name = "METHOD", value_parser = ["auto", "direct"])]
+    memory_probe: Option<String>,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Some(method) = &arguments.memory_probe {
+        println!("{}", workloads::memory::probe(method == "direct"));
+        return ExitCode::SUCCESS;
+    }
     for name in &arguments.workloads {
         if !WORKLOADS.iter().any(|workload| workload.id.eq_ignore_ascii_case(name)) {
             let known: Vec<&str> = WORKLOADS.iter().map(|workload| workload.id).collect();

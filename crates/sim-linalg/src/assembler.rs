@@ -413,6 +413,9 @@ impl BlockRefill<'_> {
     }
 }
 
+/// Pairs whose blocks stay in the first cache level.
+const CHUNK: usize = 128;
+
 /// Adds the blocks of pairs to both diagonal blocks, and subtracts them from the one between.
 struct ScatterPairs<'a> {
     slots: &'a [PairSlot],
@@ -427,21 +430,26 @@ impl Kernel for ScatterPairs<'_> {
     #[inline(always)]
     fn run<Q: Quad>(self, _quad: Q) {
         let Self { slots, blocks, diagonal, upper } = self;
-        for (slot, block) in slots.iter().zip(blocks) {
-            for end in slot.diagonal {
-                if let Some(target) = diagonal.get_mut(end as usize) {
-                    for k in 0..9 {
-                        target[k] += block[k];
+        // One end after the other: pairs along a line meet in a block, and adding to it at once would wait for the store before.
+        for (chunk, blocks) in slots.chunks(CHUNK).zip(blocks.chunks(CHUNK)) {
+            for side in 0..2 {
+                for (slot, block) in chunk.iter().zip(blocks) {
+                    if let Some(target) = diagonal.get_mut(slot.diagonal[side] as usize) {
+                        for k in 0..9 {
+                            target[k] += block[k];
+                        }
                     }
                 }
             }
-            if let Some(target) = upper.get_mut((slot.upper & !FIRST) as usize) {
-                if slot.upper & FIRST == 0 {
-                    for k in 0..9 {
-                        target[k] -= block[k];
+            for (slot, block) in chunk.iter().zip(blocks) {
+                if let Some(target) = upper.get_mut((slot.upper & !FIRST) as usize) {
+                    if slot.upper & FIRST == 0 {
+                        for k in 0..9 {
+                            target[k] -= block[k];
+                        }
+                    } else {
+                        *target = block.map(|v| -v);
                     }
-                } else {
-                    *target = block.map(|v| -v);
                 }
             }
         }
