@@ -14,6 +14,9 @@ pub const DT: f64 = 1.0 / 60.0;
 /// Mass of the whole net in kg.
 pub const MASS: f64 = 0.2;
 
+/// Pieces of the middle line of a bent net, far finer than any mesh.
+const PIECES: usize = 20_000;
+
 /// Vertices and springs between them.
 #[derive(Clone, Debug)]
 pub struct Net {
@@ -58,8 +61,7 @@ impl Net {
         let (thin, long) = (axes[0], axes[2]);
         let (low, length) = (extents[long].0, size(&long));
         let slope = |s: f64| amplitude * (std::f64::consts::TAU * waves * s).sin();
-        // The middle line by the midpoint rule; far finer than any mesh.
-        const PIECES: usize = 20_000;
+        // The middle line by the midpoint rule.
         let ds = length / PIECES as f64;
         let mut line = vec![[0.0; 2]];
         for i in 0..PIECES {

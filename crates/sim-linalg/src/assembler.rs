@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_is_three_contributions() {
+    fn an_edge_fills_three_places() {
         let s = Matrix3::new(2.0, 1.0, 0.0, 1.0, 3.0, 0.5, 0.0, 0.5, 4.0);
         let mut recorder = BlockRecorder::new(&[true, true]);
         recorder.add_edge(1, 0);
@@ -542,6 +542,62 @@ mod tests {
         refill.finish().unwrap();
         assert_eq!(matrix.block(0, 1).unwrap(), -0.5 * s);
         assert_eq!(matrix.block(1, 1).unwrap(), 0.5 * s);
+    }
+
+    /// Pinned ends, both directions, a pair met twice and one that single blocks reach too, filled twice over old values.
+    #[test]
+    fn batches_of_pairs_equal_their_blocks_one_by_one() {
+        let ends = [[0, 1], [2, 1], [1, 2], [3, 4], [4, 0], [2, 4]];
+        let block = |k: usize| {
+            let b = Matrix3::from_fn(|r, c| ((3 * k + r + c) as f64).sin());
+            b * b.transpose()
+        };
+        let is_free = [false, true, true, true, true];
+        let single = Matrix3::from_fn(|r, c| (r * 3 + c) as f64);
+        let (mut batched, mut apart) = (BlockRecorder::new(&is_free), BlockRecorder::new(&is_free));
+        for recorder in [&mut batched, &mut apart] {
+            recorder.add(4, 3);
+            recorder.add(1, 3);
+        }
+        batched.add_edges(&ends);
+        for [a, b] in ends.map(|pair| pair.map(|i| i as usize)) {
+            [(a, a), (b, b), (a, b)].into_iter().for_each(|(r, c)| apart.add(r, c));
+        }
+        let (batched, apart) = (batched.finish().unwrap(), apart.finish().unwrap());
+        let (mut x, mut y) = (
+            BlockSymmetric::zeros(batched.pattern().clone()),
+            BlockSymmetric::zeros(apart.pattern().clone()),
+        );
+        for _ in 0..2 {
+            let (mut one, mut other) = (batched.refill(&mut x), apart.refill(&mut y));
+            for refill in [&mut one, &mut other] {
+                refill.add(4, 3, &single);
+                refill.add(1, 3, &single);
+            }
+            let rows: Vec<Block> =
+                (0..ends.len()).map(|k| std::array::from_fn(|e| block(k)[(e / 3, e % 3)])).collect();
+            one.add_edges(&ends[..2], &rows[..2]);
+            one.add_edges(&ends[2..], &rows[2..]);
+            for (k, [a, b]) in ends.map(|pair| pair.map(|i| i as usize)).into_iter().enumerate() {
+                let b_k = block(k);
+                [(a, a, b_k), (b, b, b_k), (a, b, -b_k)].iter().for_each(|(r, c, m)| other.add(*r, *c, m));
+            }
+            one.finish().unwrap();
+            other.finish().unwrap();
+            for (a, b) in x.diagonal().iter().chain(x.upper()).zip(y.diagonal().iter().chain(y.upper())) {
+                for (a, b) in a.iter().zip(b) {
+                    assert!((a - b).abs() < 1e-14, "{a} and {b}");
+                }
+            }
+        }
+        let mut refill = batched.refill(&mut x);
+        refill.add_edges(&[[0, 1], [1, 2]], &[[0.0; 9]; 2]);
+        let changed =
+            AssemblyError::SequenceChanged { index: 1, row: 1, col: 2, recorded_row: 2, recorded_col: 1 };
+        assert_eq!(refill.finish(), Err(changed));
+        let mut refill = batched.refill(&mut x);
+        refill.add_edges(&ends, &[[0.0; 9]; 6]);
+        assert_eq!(refill.finish_after(0), Ok(()));
     }
 
     #[test]

@@ -143,7 +143,9 @@ impl PartFactor<'_> {
     fn shifted_diagonal(&self, i: usize) -> Block {
         let mut d = self.matrix.diagonal[self.order[i] as usize];
         let factor = 1.0 + self.tuning.shift;
-        d.iter_mut().for_each(|v| *v *= factor);
+        for v in &mut d {
+            *v *= factor;
+        }
         d
     }
 

@@ -251,7 +251,9 @@ impl TeamCg {
                 let rows = chunked.part(part);
                 rows.clone().zip(inverse.iter_mut()).try_for_each(|(row, padded)| {
                     let mut d = values.diagonal[chunked.order[row] as usize];
-                    d.iter_mut().for_each(|v| *v *= 1.0 + tuning.shift);
+                    for v in &mut d {
+                        *v *= 1.0 + tuning.shift;
+                    }
                     let block = inverse_positive_definite(&d).ok_or(Breakdown { row })?;
                     padded.iter_mut().zip(block).for_each(|(p, v)| *p = (v * tuning.scale) as f32);
                     Ok(())

@@ -154,3 +154,53 @@ impl pulp::NullaryFnOnce for FormBlocks<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Spring, SpringPotential, Springs};
+    use super::*;
+    use crate::force::{Force, Kinematics, point};
+    use nalgebra::Matrix3;
+    use std::collections::BTreeMap;
+
+    /// Runs with gaps, springs in no run, reversed ends, ends that coincide: every block is that of the potential.
+    #[test]
+    fn blocks_are_those_of_the_potential() {
+        let count = 300_u32;
+        let mut springs = Vec::new();
+        for i in (0..count - 2).filter(|i| i % 37 != 5) {
+            let ends = if i % 4 == 0 { [i + 1, i] } else { [i, i + 1] };
+            springs.push((ends, 0.5 + 0.01 * f64::from(i % 7), 100.0, 0.3));
+        }
+        springs.extend([([7, 90], 0.0, 40.0, 0.0), ([299, 3], 2.0, 10.0, 1.0), ([150, 20], 0.4, 5.0, 0.2)]);
+        let springs: Vec<Spring> = (springs.into_iter())
+            .map(|(ends, rest_length, stiffness, damping)| Spring { ends, rest_length, stiffness, damping })
+            .collect();
+        let mut q: Vec<f64> =
+            (0..3 * count).map(|k| 0.2 * f64::from(k) + (f64::from(k) * 1.3).sin()).collect();
+        let twin: Vec<f64> = q[60..63].to_vec();
+        q[450..453].copy_from_slice(&twin);
+        let at = Kinematics { t: 0.0, q: &q, v: &q, mass: &[] };
+        for definiteness in [Definiteness::Exact, Definiteness::Projected] {
+            let mut blocks = BTreeMap::new();
+            let mut take = |a: usize, b: usize, block: &Matrix3<f64>| {
+                if a != b {
+                    blocks.insert((a.min(b) as u32, a.max(b) as u32), -block);
+                }
+            };
+            let weights = MatrixWeights { damping: 0.7, stiffness: 0.2 };
+            Springs::new(springs.iter().copied()).weighted_matrix(at, weights, definiteness, &mut take);
+            assert_eq!(blocks.len(), springs.len());
+            for Spring { ends: [a, b], rest_length, stiffness, damping } in &springs {
+                let d = point(&q, *b) - point(&q, *a);
+                let potential = SpringPotential { stiffness: *stiffness, rest_length: *rest_length };
+                let mut expected = potential.block(d, definiteness) * weights.stiffness;
+                if d.norm() > 0.0 {
+                    expected += d * d.transpose() * (weights.damping * damping / d.norm_squared());
+                }
+                let found = blocks[&(*a.min(b), *a.max(b))];
+                assert!((found - expected).norm() < 1e-13 * expected.norm(), "{a} {b}: {found}{expected}");
+            }
+        }
+    }
+}
