@@ -5,8 +5,8 @@ use crate::force::{Force, ForceError, Kinematics};
 use crate::motion::{Motion, MotionError};
 use crate::summation::compensated_sum;
 use crate::system::{
-    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, SplitSystem,
-    StencilBound, System,
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, MatrixRequest,
+    SplitSystem, StencilBound, System,
 };
 use nalgebra::Matrix3;
 
@@ -315,18 +315,17 @@ impl ImplicitSystem for ParticleSystem {
         }
     }
 
-    fn predicted_stiffness_matrix(
+    fn weighted_matrix(
         &self,
         t: f64,
         q: &[f64],
         v: &[f64],
-        before: &[f64],
-        definiteness: Definiteness,
+        request: MatrixRequest<'_>,
         sink: &mut dyn BlockSink,
     ) {
         let at = self.at(t, q, v);
         for force in &self.forces {
-            force.predicted_stiffness_matrix(at, before, definiteness, sink);
+            force.weighted_matrix(at, request, sink);
         }
     }
 
@@ -391,19 +390,18 @@ impl SplitSystem for ParticleSystem {
         }
     }
 
-    fn part_predicted_stiffness_matrix(
+    fn part_weighted_matrix(
         &self,
         mask: ForceMask,
         t: f64,
         q: &[f64],
         v: &[f64],
-        before: &[f64],
-        definiteness: Definiteness,
+        request: MatrixRequest<'_>,
         sink: &mut dyn BlockSink,
     ) {
         let at = self.at(t, q, v);
         for force in self.masked(mask) {
-            force.predicted_stiffness_matrix(at, before, definiteness, sink);
+            force.weighted_matrix(at, request, sink);
         }
     }
 }

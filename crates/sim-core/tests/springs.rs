@@ -7,8 +7,8 @@ use dense::*;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use sim_core::force::springs::{Spring, SpringPotential, Springs};
 use sim_core::{
-    Definiteness, ExplicitSystem, ImplicitSystem, ParticleSystem, ParticleSystemBuilder, Potential, State,
-    System,
+    Definiteness, ExplicitSystem, ImplicitSystem, MatrixRequest, ParticleSystem, ParticleSystemBuilder,
+    Potential, State, System,
 };
 
 fn pair(spring: Spring) -> ParticleSystem {
@@ -343,7 +343,9 @@ fn predicted_stiffness_has_the_tension_of_the_tangent() {
                 matrix += block;
             }
         };
-        system.predicted_stiffness_matrix(0.0, &state(d), &v, &state(from), definiteness, &mut sink);
+        let from = state(from);
+        let request = MatrixRequest { before: Some(&from), ..MatrixRequest::stiffness(definiteness) };
+        system.weighted_matrix(0.0, &state(d), &v, request, &mut sink);
         matrix
     };
     let expected = n * n.transpose() * k + across * (predicted / d.norm());

@@ -42,9 +42,8 @@ fn the_folder_is_built_in_and_tested() {
     files.sort();
     assert_eq!(files, BUILT_IN.iter().map(|scene| scene.name).collect::<Vec<_>>());
     // The stiff sheet takes minutes; its coarse form is tested.
-    let is_tested = |name: &String| {
-        name != "cloth" && matches!(Document::load(name, &[]).unwrap(), Document::Motion(_))
-    };
+    let is_tested =
+        |name: &String| name != "cloth" && matches!(Document::load(name, &[]).unwrap(), Document::Motion(_));
     assert_eq!(files.into_iter().filter(is_tested).collect::<Vec<_>>(), TESTED);
 }
 

@@ -2,15 +2,17 @@
 
 mod kernel;
 mod layout;
+mod matrix;
 
 use self::layout::Layout;
+use self::matrix::Blend;
 use super::{Force, ForceError, ForceInfo, ForceKind, Kinematics, Units, not_negative, point, sample};
 use crate::energy::{Energy, EnergyTerm, Work, WorkTerm};
 use crate::particles::{ParticleSystem, ParticleSystemBuilder};
 use crate::potential::{BlockHessian, Potential};
 use crate::state::State;
 use crate::stencils::check_particles;
-use crate::system::{BlockSink, Definiteness, Dependence, StencilBound};
+use crate::system::{BlockSink, Definiteness, Dependence, MatrixRequest, StencilBound};
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -71,39 +73,14 @@ impl SpringPotential {
     /// The block `B` of the Hessian `[[B, -B], [-B, B]]` for `d = x1 - x0`:
     /// `k [d̂d̂ᵀ + (1 - l0/l)(I - d̂d̂ᵀ)]`; projected, the transverse factor is not below zero.
     pub fn block(&self, d: Vector3<f64>, definiteness: Definiteness) -> Matrix3<f64> {
-        let l = d.norm();
-        self.block_of_tension(d, l, self.stiffness * (l - self.rest_length), definiteness)
-    }
-
-    /// Tension of spring and dashpot to first order from the difference `before`, at `d` and its rate `w`.
-    fn predicted_tension(&self, d: Vector3<f64>, before: Vector3<f64>, w: Vector3<f64>, damping: f64) -> f64 {
-        let (l, length) = (d.norm(), before.norm());
-        if length == 0.0 {
-            return self.stiffness * (l - self.rest_length);
-        }
-        let n = before / length;
-        let along = n.dot(&w);
-        // The rate n·w, and how it changes as n turns from `before` to `d`.
-        let rate = along + (w - n * along).dot(&d) / length;
-        self.stiffness * (n.dot(&d) - self.rest_length) + damping * rate
-    }
-
-    /// As [`SpringPotential::block`] with another tension across the spring.
-    fn block_of_tension(
-        &self,
-        d: Vector3<f64>,
-        l: f64,
-        tension: f64,
-        definiteness: Definiteness,
-    ) -> Matrix3<f64> {
-        let k = self.stiffness;
+        let (k, l) = (self.stiffness, d.norm());
         if l == 0.0 {
             return Matrix3::from_diagonal_element(if self.rest_length == 0.0 { k } else { k / 3.0 });
         }
         let across = match definiteness {
-            Definiteness::Exact => tension / l,
-            Definiteness::Projected | Definiteness::Reduced => (tension / l).max(0.0),
-        };
+            Definiteness::Exact => 1.0 - self.rest_length / l,
+            Definiteness::Projected | Definiteness::Reduced => (1.0 - self.rest_length / l).max(0.0),
+        } * k;
         let n = d / l;
         n * n.transpose() * (k - across) + Matrix3::from_diagonal_element(across)
     }
@@ -264,40 +241,16 @@ impl Force for Springs {
     }
 
     fn stiffness_matrix(&self, at: Kinematics<'_>, definiteness: Definiteness, sink: &mut dyn BlockSink) {
-        for (index, &[a, b]) in self.ends.iter().enumerate() {
-            let spring =
-                SpringPotential { stiffness: self.stiffness[index], rest_length: self.rest_length[index] };
-            let block = spring.block(point(at.q, b) - point(at.q, a), definiteness);
-            sink.add_pair(a as usize, b as usize, &block);
-        }
-    }
-
-    fn predicted_stiffness_matrix(
-        &self,
-        at: Kinematics<'_>,
-        before: &[f64],
-        definiteness: Definiteness,
-        sink: &mut dyn BlockSink,
-    ) {
-        for (index, &[a, b]) in self.ends.iter().enumerate() {
-            let spring =
-                SpringPotential { stiffness: self.stiffness[index], rest_length: self.rest_length[index] };
-            let (d, d_before) = (point(at.q, b) - point(at.q, a), point(before, b) - point(before, a));
-            let w = point(at.v, b) - point(at.v, a);
-            let tension = spring.predicted_tension(d, d_before, w, self.damping[index]);
-            let block = spring.block_of_tension(d, d.norm(), tension, definiteness);
-            sink.add_pair(a as usize, b as usize, &block);
-        }
+        self.weighted_matrix(at, MatrixRequest::stiffness(definiteness), sink);
     }
 
     fn damping_matrix(&self, at: Kinematics<'_>, sink: &mut dyn BlockSink) {
-        for (index, &[a, b]) in self.ends.iter().enumerate() {
-            let d = point(at.q, b) - point(at.q, a);
-            let l2 = d.norm_squared();
-            // A place is emitted even when its block is zero: the sequence of places may not change.
-            let scale = if l2 > 0.0 { self.damping[index] / l2 } else { 0.0 };
-            sink.add_pair(a as usize, b as usize, &(d * d.transpose() * scale));
-        }
+        let request = MatrixRequest { damping: 1.0, ..MatrixRequest::stiffness(Definiteness::Projected) };
+        self.weighted_matrix(at, MatrixRequest { stiffness: 0.0, ..request }, sink);
+    }
+
+    fn weighted_matrix(&self, at: Kinematics<'_>, request: MatrixRequest<'_>, sink: &mut dyn BlockSink) {
+        self.layout.emit_blocks(Blend { q: at.q, v: at.v, request }, sink);
     }
 
     fn damping_stiffness(&self, at: Kinematics<'_>, emit: &mut dyn FnMut(usize, usize, &Matrix3<f64>)) {

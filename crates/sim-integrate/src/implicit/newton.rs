@@ -11,7 +11,7 @@
 //!
 //! Three things make it fast on stiff parts that turn and wrinkle:
 //!
-//! - K takes stresses as predicted from the previous iterate (`predicted_stiffness_matrix`): a turned spring is stretched to second
+//! - K takes stresses as predicted from the previous iterate (`MatrixRequest::before`): a turned spring is stretched to second
 //!   order, and its stress from that would lock the next step.
 //! - Full steps are taken without asking whether they go downhill, for the same reason; a watchdog returns to the best iterate and
 //!   searches along the line when they lead nowhere (`search`).
@@ -22,7 +22,7 @@ mod measure;
 mod search;
 
 use super::NewtonOptions;
-use super::matrix::{Point, StageMatrix};
+use super::matrix::{AddProduct, Point, StageMatrix};
 use direction::Mixture;
 use measure::{dot, weighted_norm};
 use search::Watchdog;
@@ -192,17 +192,8 @@ impl StageSolver {
         }
         system.prescribe(stage.t, &mut self.q, &mut self.v);
         system.force(stage.t, &self.q, &self.v, &mut self.f);
-        let (u, damped) = (&self.u, &mut self.scratch);
-        damped.fill(0.0);
-        let mut multiply = |row: usize, col: usize, block: &nalgebra::Matrix3<f64>| {
-            let at = |i: usize| nalgebra::Vector3::new(u[3 * i], u[3 * i + 1], u[3 * i + 2]);
-            let mut add =
-                |i: usize, x: nalgebra::Vector3<f64>| (0..3).for_each(|k| damped[3 * i + k] += x[k]);
-            add(row, block * at(col));
-            if row != col {
-                add(col, block.transpose() * at(row));
-            }
-        };
+        self.scratch.fill(0.0);
+        let mut multiply = AddProduct { x: &self.u, y: &mut self.scratch };
         system.damping_matrix(stage.t, &self.q, &self.v, &mut multiply);
         matrix.mass_times(&self.u, &mut self.trial);
         for (k, residual) in self.trial.iter_mut().enumerate() {
@@ -314,7 +305,7 @@ impl StageSolver {
         }
         let fail = linear_error(at.0, 0);
         let (t, q, v) = at;
-        self.fill(system, (0.0, 0.0), Point { t, q, v, before: q }, Definiteness::Projected)
+        self.fill(system, (0.0, 0.0), Point { t, q, v, before: None }, Definiteness::Projected)
             .map_err(&fail)?;
         let (matrix, solver) = self.linear.as_mut().expect(RECORDED);
         matrix.assembler.gather(f, &mut self.rhs);

@@ -2,7 +2,8 @@
 
 use nalgebra::Matrix3;
 use sim_core::{
-    BlockSink, Definiteness, Dependence, Energy, ForceMask, ImplicitSystem, SplitSystem, System, Work,
+    BlockSink, Definiteness, Dependence, Energy, ForceMask, ImplicitSystem, MatrixRequest, SplitSystem,
+    System, Work,
 };
 
 /// The masked forces of `whole`, with all of its masses, pins and drives.
@@ -57,18 +58,16 @@ impl ImplicitSystem for Part<'_> {
     ) {
         self.whole.part_stiffness_matrix(self.mask, t, q, v, definiteness, sink);
     }
-    fn predicted_stiffness_matrix(
+    fn weighted_matrix(
         &self,
         t: f64,
         q: &[f64],
         v: &[f64],
-        before: &[f64],
-        definiteness: Definiteness,
+        request: MatrixRequest<'_>,
         sink: &mut dyn BlockSink,
     ) {
-        self.whole.part_predicted_stiffness_matrix(self.mask, t, q, v, before, definiteness, sink);
+        self.whole.part_weighted_matrix(self.mask, t, q, v, request, sink);
     }
-
     fn damping_stiffness(
         &self,
         t: f64,

@@ -32,7 +32,7 @@ pub(crate) struct BlockFactor {
 /// What the numeric phase does to the diagonal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tuning {
-    /// Relative addition to the diagonal entries.
+    /// Relative addition to the diagonal blocks.
     pub(crate) shift: f64,
     /// Power of two near the mean diagonal of the matrix; keeps the inverse blocks inside the range of f32.
     pub(crate) scale: f64,
@@ -143,9 +143,9 @@ impl PartFactor<'_> {
     fn shifted_diagonal(&self, i: usize) -> Block {
         let mut d = self.matrix.diagonal[self.order[i] as usize];
         let factor = 1.0 + self.tuning.shift;
-        d[0] *= factor;
-        d[4] *= factor;
-        d[8] *= factor;
+        for v in &mut d {
+            *v *= factor;
+        }
         d
     }
 

@@ -81,7 +81,7 @@ impl StageSolver {
             std::mem::take(&mut self.v_here),
             std::mem::take(&mut self.before),
         );
-        let at = Point { t: stage.t, q: &q, v: &v, before: &before };
+        let at = Point { t: stage.t, q: &q, v: &v, before: (!stage.linearized).then_some(&before[..]) };
         let filled = self.fill_mixture(system, factors, at, choice, is_first);
         (self.q_here, self.v_here, self.before) = (q, v, before);
         filled
