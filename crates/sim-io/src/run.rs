@@ -16,10 +16,10 @@ use crate::model::{self, Model};
 use crate::scene::check::MAX_FRAMES;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
-use pieces::Pieces;
+use pieces::{Books, Cuts, make_step};
 use recorder::Recorder;
 use serde::{Deserialize, Serialize};
-use sim_core::{EnergyLedger, ImplicitSystem, LedgerReport, ModelSystem, StageRecord, State, StepError};
+use sim_core::{EnergyLedger, LedgerReport, ModelSystem, StageRecord, State};
 use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::StepPlanner;
@@ -110,7 +110,7 @@ fn run_here(
     let mut recorder = Recorder::new(scene, gauges);
     let first = recorder.frame(0, &system, &layout, &state, ledger.report());
     let begun = Instant::now();
-    let (mut cuts, mut first_cut) = (0_u64, None);
+    let mut cuts = Cuts::default();
     let mut largest_kinetic = ledger.report().current.kinetic;
     let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, &layout));
 
@@ -124,27 +124,12 @@ fn run_here(
             }
         };
         for step in 0..plan.steps {
-            let mut pieces = Pieces::new();
-            while let Some((from, length)) = pieces.piece() {
-                state.t = t0 + (step as f64 + from) * plan.dt;
-                let dt = length * plan.dt;
-                record.clear();
-                match stepper.step_recorded(model_system, &mut state, dt, Some(&mut record)) {
-                    Ok(stats) => {
-                        recorder.count(&stats, dt);
-                        state.t = t0 + (step as f64 + from + length) * plan.dt;
-                        ledger.book(&system, |i| system.is_free(i), &state, dt, &record);
-                        pieces.complete();
-                    }
-                    Err(StepError::NotConverged { .. }) if pieces.cut() => {
-                        cuts += 1;
-                        first_cut.get_or_insert(state.t);
-                    }
-                    Err(source) => {
-                        failure = Some(planner.diagnose(source, recorder.steps(), dt, &layout));
-                        break 'run;
-                    }
-                }
+            let when = (t0 + step as f64 * plan.dt, plan.dt);
+            let mut books =
+                Books { ledger: &mut ledger, recorder: &mut recorder, record: &mut record, cuts: &mut cuts };
+            if let Err((source, dt)) = make_step(&system, &mut stepper, &mut state, when, &mut books) {
+                failure = Some(planner.diagnose(source, recorder.steps(), dt, &layout));
+                break 'run;
             }
             state.t = t0 + (step + 1) as f64 * plan.dt;
             let account = ledger.report();
@@ -174,11 +159,7 @@ fn run_here(
 
     let wall_s = begun.elapsed().as_secs_f64();
     warnings.extend(planner.warnings());
-    if let Some(t) = first_cut {
-        warnings.push(format!(
-            "Newton's method did not converge and steps were halved {cuts} times, first at t = {t} s"
-        ));
-    }
+    warnings.extend(cuts.warning());
     let result = RunResult {
         scene: scene.header.name.clone(),
         title: scene.header.title.clone(),

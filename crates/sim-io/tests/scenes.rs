@@ -71,7 +71,7 @@ fn coarse_cloth() {
     for expectation in &result.expectations {
         assert!(expectation.pass, "{expectation:?}");
     }
-    assert_eq!((result.steps, result.expectations.len()), (600, 6), "{:?}", result.warnings);
+    assert_eq!((result.steps, result.expectations.len()), (600, 7), "{:?}", result.warnings);
 }
 
 #[test]
