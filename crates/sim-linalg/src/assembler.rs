@@ -561,7 +561,9 @@ mod tests {
         }
         batched.add_edges(&ends);
         for [a, b] in ends.map(|pair| pair.map(|i| i as usize)) {
-            [(a, a), (b, b), (a, b)].into_iter().for_each(|(r, c)| apart.add(r, c));
+            for (r, c) in [(a, a), (b, b), (a, b)] {
+                apart.add(r, c);
+            }
         }
         let (batched, apart) = (batched.finish().unwrap(), apart.finish().unwrap());
         let (mut x, mut y) = (
@@ -580,7 +582,9 @@ mod tests {
             one.add_edges(&ends[2..], &rows[2..]);
             for (k, [a, b]) in ends.map(|pair| pair.map(|i| i as usize)).into_iter().enumerate() {
                 let b_k = block(k);
-                [(a, a, b_k), (b, b, b_k), (a, b, -b_k)].iter().for_each(|(r, c, m)| other.add(*r, *c, m));
+                for (r, c, m) in [(a, a, b_k), (b, b, b_k), (a, b, -b_k)] {
+                    other.add(r, c, &m);
+                }
             }
             one.finish().unwrap();
             other.finish().unwrap();
