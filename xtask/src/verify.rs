@@ -10,6 +10,10 @@ use std::time::{Duration, Instant};
 
 mod area_a;
 mod area_b;
+mod area_d;
+mod area_e;
+mod area_f;
+mod cases;
 mod catalogue;
 pub mod certificate;
 mod charts;

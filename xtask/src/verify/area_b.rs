@@ -14,7 +14,7 @@ use sim_verify::{Claim, DenseMatrices};
 
 /// A value or model that a case does not give.
 #[derive(Debug, thiserror::Error)]
-enum CaseError {
+pub(super) enum CaseError {
     #[error(transparent)]
     Reference(#[from] ReferenceError),
     #[error(transparent)]
@@ -83,7 +83,7 @@ fn frequencies(system: &dyn ModelSystem, state: &State, axes: &[usize]) -> Vec<f
 }
 
 /// Newton's method for forces in balance.
-fn equilibrium(system: &dyn ModelSystem, start: &State) -> Result<State, CaseError> {
+pub(super) fn equilibrium(system: &dyn ModelSystem, start: &State) -> Result<State, CaseError> {
     let mut state = start.clone();
     let free: Vec<usize> = (0..state.q.len()).filter(|i| system.inverse_mass()[i / 3] > 0.0).collect();
     let extent = start.q.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
@@ -111,11 +111,11 @@ fn equilibrium(system: &dyn ModelSystem, start: &State) -> Result<State, CaseErr
     Err(CaseError::Solve(format!("no equilibrium: force {last} N is left")))
 }
 
-fn spring(a: usize, b: usize, rest_length: f64, stiffness: f64, damping: f64) -> Spring {
+pub(super) fn spring(a: usize, b: usize, rest_length: f64, stiffness: f64, damping: f64) -> Spring {
     Spring { ends: [a as u32, b as u32], rest_length, stiffness, damping }
 }
 
-fn line(points: impl IntoIterator<Item = f64>, axis: usize) -> State {
+pub(super) fn line(points: impl IntoIterator<Item = f64>, axis: usize) -> State {
     let mut q = Vec::new();
     for x in points {
         let mut at = [0.0; 3];
