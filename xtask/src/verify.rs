@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 mod area_a;
 mod area_b;
+mod area_c;
 mod area_d;
 mod area_e;
 mod area_f;
