@@ -55,7 +55,7 @@ fn hostile(seed: u64) -> (ParticleSystem, State, f64) {
         particles: 10,
         strain: (-0.5, 0.5),
         stiffness: (1e-3, 1e7),
-        damped: seed % 3 == 0,
+        damped: seed.is_multiple_of(3),
         pinned: true,
         balanced: false,
         speed: 1.0,
