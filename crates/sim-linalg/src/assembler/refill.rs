@@ -125,7 +125,7 @@ impl BlockRefill<'_> {
         self.finish_after(singles)
     }
 
-    /// Ends a pass that leaves out the contributions that were recorded by [`BlockRecorder::add`] after the first `singles`.
+    /// Ends a pass that leaves out the contributions that were recorded by [`super::BlockRecorder::add`] after the first `singles`.
     ///
     /// # Errors
     /// As [`BlockRefill::finish`].
