@@ -80,7 +80,7 @@ impl Mutant {
                     .find(|claim| !claim.pass())
                     .map(named)
             }
-            Patient::Links(mistake) => judge_links("links", &|model| written(model, mistake))
+            Patient::Links(mistake) => judge_links("links", &|model| Some(written(model, mistake)))
                 .into_iter()
                 .find(|claim| !claim.pass())
                 .map(named),

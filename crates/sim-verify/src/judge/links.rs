@@ -69,14 +69,17 @@ const fn link(ends: [usize; 2], rest_length: f64, compliance: f64) -> Link {
     Link { ends, rest_length, compliance, damping: 0.0 }
 }
 
+type Study = fn(&str, &LinkSolver<'_>) -> Result<Vec<Claim>, ReferenceError>;
+
 /// Carries out every study on a solver of links.
 pub fn judge_links(id: &str, solve: &LinkSolver<'_>) -> Vec<Claim> {
-    let studies: [(&str, fn(&str, &LinkSolver<'_>) -> Result<Vec<Claim>, ReferenceError>); 5] = [
+    let studies: [(&str, Study); 6] = [
         ("projection", projection),
         ("stretch", stretch),
         ("implicit_euler", implicit_euler),
         ("dashpot", |id, solve| Ok(dashpot(id, solve))),
         ("momentum", |id, solve| Ok(momentum(id, solve))),
+        ("rate", rate),
     ];
     let mut claims = Vec::new();
     for (name, study) in studies {
@@ -128,7 +131,7 @@ fn hung(
     masses: usize,
     solve: &LinkSolver<'_>,
     (dt, steps, iterations): (f64, usize, u32),
-) -> Result<Option<(Vec<f64>, Vec<f64>)>, ReferenceError> {
+) -> Result<(Vec<f64>, Vec<f64>), ReferenceError> {
     let (mass, compliance, g) =
         (case.number("inputs/m")?, case.number("inputs/alpha")?, case.number("inputs/g")?);
     let rest_length = 0.2;
@@ -143,7 +146,8 @@ fn hung(
         steps,
         iterations,
     };
-    Ok(solve(&model).map(|found| {
+    // Nothing compares equal to no lengths: a refused model fails.
+    Ok(solve(&model).map_or((Vec::new(), Vec::new()), |found| {
         let length = |i: usize| found.q[3 * i + 2] - found.q[3 * i + 5];
         ((0..masses).map(|i| length(i) - rest_length).collect(), found.forces)
     }))
@@ -156,13 +160,12 @@ fn stretch(id: &str, solve: &LinkSolver<'_>) -> Result<Vec<Claim>, ReferenceErro
     let force = [case.number("expected/force_from_lambda")?];
     let mut distances = [0.0; 3];
     for (dt, steps, iterations) in [(1.0 / 60.0, 800, 1), (1.0 / 60.0, 800, 5), (1.0 / 240.0, 6000, 2)] {
-        let (lengths, forces) =
-            hung(case, 1, solve, (dt, steps, iterations))?.unwrap_or((Vec::new(), Vec::new()));
+        let (lengths, forces) = hung(case, 1, solve, (dt, steps, iterations))?;
         distances[0] = worst([distances[0], apart(&lengths, &one) / one[0]]);
         distances[1] = worst([distances[1], apart(&forces, &force) / force[0]]);
     }
     let three = case.numbers("expected/chain3_link_stretches")?;
-    let (lengths, _) = hung(case, 3, solve, (1.0 / 60.0, 2500, 30))?.unwrap_or((Vec::new(), Vec::new()));
+    let (lengths, _) = hung(case, 3, solve, (1.0 / 60.0, 2500, 30))?;
     distances[2] = apart(&lengths, &three) / three[2];
     let texts = [
         ("stretch/one", "stretch for two steps and three iteration counts, relative distance"),
@@ -257,4 +260,35 @@ fn momentum(id: &str, solve: &LinkSolver<'_>) -> Vec<Claim> {
         at_most(id, "momentum/free", "change of momentum in kg·m/s in 50 steps", 1e-11, lost, third),
         at_most(id, "momentum/falling", "momentum after a fall, distance in kg·m/s", 1e-11, fallen, third),
     ]
+}
+
+/// Sweeps of a straight chain of rigid links from a small disturbance: errors shrink at least as fast as in Gauss-Seidel.
+fn rate(id: &str, solve: &LinkSolver<'_>) -> Result<Vec<Claim>, ReferenceError> {
+    let name = "F-chain-gs-rate";
+    let case = case(name)?;
+    let links = case.number("inputs/N")? as usize;
+    let error = |iterations: u32| {
+        let place = |i: usize| i as f64 + 1e-3 * (0.7 * i as f64).sin();
+        let model = LinkedParticles {
+            mass: vec![1.0; links + 1],
+            pinned: Vec::new(),
+            gravity: [0.0; 3],
+            links: (0..links).map(|i| link([i, i + 1], 1.0, 0.0)).collect(),
+            q: (0..=links).flat_map(|i| [place(i), 0.0, 0.0]).collect(),
+            v: vec![0.0; 3 * (links + 1)],
+            dt: 0.01,
+            steps: 1,
+            iterations,
+        };
+        let lengths =
+            |q: &[f64]| (0..links).map(|i| (q[3 * i + 3] - q[3 * i] - 1.0).abs()).fold(0.0, f64::max);
+        solve(&model).map_or(f64::NAN, |found| lengths(&found.q))
+    };
+    // Below rounding there is nothing left to shrink: a chain solved directly.
+    let (before, after) = (error(100), error(200));
+    let rate = if after < 1e-13 { 0.0 } else { (after / before).powf(0.01) };
+    let limit = 1.01 * case.number("expected/rho_free")?;
+    let what =
+        "factor per sweep on the error of a chain of 12 links, at most 1.01 times that of Gauss-Seidel";
+    Ok(vec![at_most(id, "rate", what, limit, rate, &case.source).case(name)])
 }

@@ -284,11 +284,14 @@ pub(super) static MUTANTS: &[Mutant] = catalogue! {
     "links/dashpot_on_length": "dashpot on the length instead of its change", killed_by "dashpot" => links LinkMistake::DashpotOnLength;
     "links/no_dashpot": "dashpot left out", killed_by "dashpot" => links LinkMistake::NoDashpot;
     "links/old_velocity": "velocities are those before the corrections", killed_by "stretch" => links LinkMistake::OldVelocity;
-    "links/stale_direction": "direction of the start of the step", killed_by "momentum" => links LinkMistake::StaleDirection;
+    "links/stale_direction": "direction of the start of the step",
+        survives
+        "it is the direction of SHAKE: another method with the same limits, which sim-pbd offers as an option" =>
+        links LinkMistake::StaleDirection;
     "links/squared_length": "l² − L² for l − L", killed_by "projection" => links LinkMistake::SquaredLength;
     "links/force_by_step": "forces λ/h for λ/h²", killed_by "stretch" => links LinkMistake::ForceByStep;
     "links/double_gravity": "gravity in the velocity and again in the position", killed_by "stretch" => links LinkMistake::DoubleGravity;
-    "links/simultaneous_corrections": "corrections computed before any is applied", killed_by "stretch" => links LinkMistake::SimultaneousCorrections;
+    "links/simultaneous_corrections": "corrections computed before any is applied", killed_by "rate" => links LinkMistake::SimultaneousCorrections;
     "rope_hinge/transposed_blocks": "blocks off the diagonal transposed", killed_by "stiffness" =>
         model ("rope_hinge", Tamper::TransposedBlocks);
     "cloth_hinge/transposed_blocks": "blocks off the diagonal transposed", killed_by "stiffness" =>

@@ -103,7 +103,11 @@ fn slipped(
         ConstraintSlip::FlippedPoint => jacobian.columns_mut(0, 3).neg_mut(),
         ConstraintSlip::HalfGradient => jacobian *= 0.5,
         ConstraintSlip::WrongWeight => jacobian.columns_mut(0, 3).scale_mut(1.001),
-        ConstraintSlip::ExchangedPoints => (0..3).for_each(|k| jacobian.swap_columns(k, 3 + k)),
+        ConstraintSlip::ExchangedPoints => {
+            for k in 0..3 {
+                jacobian.swap_columns(k, 3 + k);
+            }
+        }
         ConstraintSlip::StaleDirection => jacobian.copy_from(stale.get_or_init(|| jacobian.clone())),
         ConstraintSlip::LostPoint => jacobian.columns_mut(last, 3).fill(0.0),
         ConstraintSlip::SwappedAxes => {
@@ -124,7 +128,9 @@ fn slipped(
         }
         ConstraintSlip::Clamped => value.iter_mut().for_each(|value| *value = value.max(0.0)),
         ConstraintSlip::SinglePrecision => {
-            value.iter_mut().for_each(|value| *value = f64::from(*value as f32))
+            for value in &mut value {
+                *value = f64::from(*value as f32);
+            }
         }
         ConstraintSlip::DividedByZero => {
             if (1..points.len()).any(|i| points[..i].contains(&points[i])) {

@@ -48,7 +48,7 @@ pub(super) enum LinkMistake {
 }
 
 /// Advances by the written-out method.
-pub(super) fn written(model: &LinkedParticles, mistake: LinkMistake) -> Option<LinkOutcome> {
+pub(super) fn written(model: &LinkedParticles, mistake: LinkMistake) -> LinkOutcome {
     use LinkMistake as M;
     let (n, h) = (model.mass.len(), model.dt);
     let vector = |values: &[f64], i: usize| Vector3::from_column_slice(&values[3 * i..3 * i + 3]);
@@ -130,9 +130,9 @@ pub(super) fn written(model: &LinkedParticles, mistake: LinkMistake) -> Option<L
         }
     }
     let squared = if mistake == M::ForceByStep { h } else { h * h };
-    Some(LinkOutcome {
+    LinkOutcome {
         q: x.iter().flat_map(|x| x.data.0[0]).collect(),
         v: v.iter().flat_map(|v| v.data.0[0]).collect(),
         forces: multipliers.iter().map(|multiplier| -multiplier / squared).collect(),
-    })
+    }
 }
