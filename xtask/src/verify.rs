@@ -18,9 +18,12 @@ mod cases;
 mod catalogue;
 pub mod certificate;
 mod charts;
+mod constraints;
 mod document;
 mod forces;
+mod links;
 mod mutants;
+mod open;
 mod page;
 mod steppers;
 
@@ -65,6 +68,9 @@ pub fn run(root: &Path, options: &VerifyOptions) -> Vec<String> {
     let mut failures: Vec<String> = Vec::new();
     for row in rows.iter().filter(|row| !row.pass) {
         failures.push(format!("{}: {}", row.id, document::measured_exactly(row)));
+    }
+    if options.only.is_none() {
+        failures.extend(open::stale(rows));
     }
     let folder = root.join(FOLDER);
     let mut written = Vec::new();

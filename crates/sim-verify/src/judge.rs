@@ -6,9 +6,11 @@ use crate::studies::order::OrderReport;
 use sim_core::{MethodInfo, ModelSystem, Stepper};
 
 pub mod conservation;
+pub mod constraint;
 pub mod contract;
 pub mod convergence;
 pub mod linear;
+pub mod links;
 pub mod model;
 
 /// A stepper of any model.

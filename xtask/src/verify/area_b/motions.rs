@@ -80,7 +80,7 @@ fn parts(k: f64, m: f64, n: usize, load: f64, pins: &[usize]) -> Result<(Model, 
 }
 
 /// Lowest frequencies in rad/s along the spring, extrapolated: with half masses at the ends the error is of second order in the parts.
-fn smooth(k: f64, m: f64, load: f64, ends: &[bool; 2], count: usize) -> Result<Vec<f64>, CaseError> {
+fn smooth(k: f64, m: f64, load: f64, ends: [bool; 2], count: usize) -> Result<Vec<f64>, CaseError> {
     let lowest = |n: usize| -> Result<Vec<f64>, CaseError> {
         let pins: Vec<usize> = [(ends[0], 0), (ends[1], n)].iter().filter(|x| x.0).map(|x| x.1).collect();
         let (system, state) = parts(k, m, n, load, &pins)?;
@@ -95,8 +95,8 @@ fn smooth(k: f64, m: f64, load: f64, ends: &[bool; 2], count: usize) -> Result<V
 fn helical(case: &Case) -> Verdict {
     let (k, m) = (expected(case, "k")?, expected(case, "m_active")?);
     let turn = std::f64::consts::TAU;
-    let fixed = smooth(k, m, 0.0, &[true, true], 1)?[0] / turn;
-    let free = smooth(k, m, 0.0, &[true, false], 1)?[0] / turn;
+    let fixed = smooth(k, m, 0.0, [true, true], 1)?[0] / turn;
+    let free = smooth(k, m, 0.0, [true, false], 1)?[0] / turn;
     // Deflection of the spring in parts under its force, from rest.
     let (n, force) = (50, input(case, "F")?);
     let load = PointLoad { particle: n as u32, force: [force, 0.0, 0.0], curve: TimeCurve::Constant };
@@ -129,7 +129,7 @@ fn helical(case: &Case) -> Verdict {
 fn heavy_spring(case: &Case) -> Verdict {
     let (k, m, load) = (input(case, "k")?, input(case, "m_s")?, input(case, "M")?);
     let wanted = case.numbers("expected/omega")?;
-    let found = smooth(k, m, load, &[true, false], wanted.len())?;
+    let found = smooth(k, m, load, [true, false], wanted.len())?;
     let distance = worst(found.iter().zip(&wanted).map(|(&a, &b)| relative(a, b)));
     // Rayleigh's estimate is the spring in one part of mass m / 3 at its end.
     let (one, state) = parts(k, 0.0_f64.max(2.0 / 3.0 * m), 1, load, &[0])?;
