@@ -1,7 +1,10 @@
 //! What is verified: one file per crate or topic, one line each in [`SECTIONS`].
 
 use super::charts::Chart;
-use super::{area_a, area_b, area_c, area_d, area_e, area_f, certificate, constraints, forces, mutants, steppers};
+use super::{
+    area_a, area_b, area_c, area_d, area_e, area_f, certificate, constraints, forces, links, mutants,
+    steppers,
+};
 use sim_verify::{Claim, OrderReport};
 
 /// How much to do.
@@ -63,7 +66,10 @@ pub const SECTIONS: &[Section] = &[
     Section { crate_name: "sim-integrate", jobs: steppers::jobs },
     Section { crate_name: "sim-integrate", jobs: area_a::jobs },
     Section { crate_name: "sim-integrate", jobs: certificate::jobs },
-use super::{area_a, area_b, area_c, area_d, area_e, area_f, certificate, constraints, forces, mutants, steppers};
+    Section { crate_name: "sim-fem", jobs: area_d::jobs },
+    Section { crate_name: "sim-linalg", jobs: area_e::jobs },
+    Section { crate_name: "sim-pbd", jobs: constraints::jobs },
+    Section { crate_name: "sim-pbd", jobs: links::jobs },
     Section { crate_name: "sim-pbd", jobs: area_f::jobs },
     Section { crate_name: "sim-pbd", jobs: area_c::jobs },
     Section { crate_name: "sim-verify", jobs: mutants::jobs },
