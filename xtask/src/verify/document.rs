@@ -138,6 +138,10 @@ pub(super) fn render(found: &Verification) -> String {
             }
         }
     }
+    text.push_str("\nParts of cases that no row measures:\n\n");
+    for (id, part) in open::PARTS {
+        let _ = writeln!(text, "- `{id}`: {part}.");
+    }
     text
 }
 

@@ -42,7 +42,7 @@ pub struct ConstraintSubject<'a> {
     pub length_power: Option<i32>,
     /// A place that is neither at rest nor symmetric.
     pub sample: &'a Place,
-    /// Places where the values are known.
+    /// Places where the values are known; with none a wrong rest value goes unnoticed.
     pub known: &'a [(Place, Vec<f64>)],
     /// The constraint.
     pub evaluate: &'a ConstraintFunction<'a>,
@@ -152,17 +152,13 @@ pub fn judge_constraint(subject: &ConstraintSubject<'_>) -> Vec<Claim> {
     let mut push = |study: &str, what: &str, limit: f64, measured: f64, source: &str| {
         claims.push(Claim::at_most(format!("{}/{study}", subject.id), what, limit, measured, source));
     };
-    let known = subject
-        .known
-        .iter()
-        .map(|(place, values)| apart(&(subject.evaluate)(&place.points, &place.orientations).value, values));
-    push(
-        "values",
-        "values at places known from geometry, distance",
-        1e-12,
-        known.fold(if subject.known.is_empty() { f64::INFINITY } else { 0.0 }, f64::max),
-        "elementary geometry",
-    );
+    if !subject.known.is_empty() {
+        let known = subject.known.iter().map(|(place, values)| {
+            apart(&(subject.evaluate)(&place.points, &place.orientations).value, values)
+        });
+        let what = "values at places known from geometry, distance";
+        push("values", what, 1e-12, known.fold(0.0, f64::max), "elementary geometry");
+    }
     // At the sample and beside it: a direction must follow the points.
     let beside = Place {
         points: points.iter().map(|x| x * 1.3 + Vector3::new(0.05, -0.03, 0.02)).collect(),
