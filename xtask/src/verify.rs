@@ -20,11 +20,13 @@ pub mod certificate;
 mod charts;
 mod constraints;
 mod document;
+mod elements;
 mod forces;
 mod links;
 mod mutants;
 mod open;
 mod page;
+mod solvers;
 mod steppers;
 
 use catalogue::{Job, Outcome, SECTIONS, Scope};

@@ -9,6 +9,8 @@ pub mod conservation;
 pub mod constraint;
 pub mod contract;
 pub mod convergence;
+pub mod element;
+pub mod inverse;
 pub mod linear;
 pub mod links;
 pub mod model;

@@ -16,6 +16,7 @@ use sim_core::{
 mod catalogue;
 mod constraints;
 mod implicit;
+pub mod inverse;
 mod links;
 mod models;
 mod runge_kutta;

@@ -4,7 +4,7 @@ use super::timoshenko_beam::beam_result;
 use super::{
     Element, ElementError, ElementInfo, ElementSample, LocalMatrix, MassKind, MemberResult, check_length,
 };
-use crate::beam::{BeamProperties, global_mass};
+use crate::beam::{BeamProperties, global_mass, local_geometric_stiffness, to_global};
 use crate::material::{Material, Section, ValueError, positive};
 use crate::structure::Magnitudes;
 use nalgebra::{Matrix3, Vector3};
@@ -89,6 +89,14 @@ impl PlanarCorotationalBeam {
     }
 }
 
+/// Length, and local axes as rows: along the member, across it in the plane, z.
+fn reference_frame(x: &[Vector3<f64>]) -> (f64, Matrix3<f64>) {
+    let length = (x[1] - x[0]).norm();
+    let direction = (x[1] - x[0]) / length;
+    let aside = Vector3::z().cross(&direction);
+    (length, Matrix3::from_rows(&[direction.transpose(), aside.transpose(), Vector3::z().transpose()]))
+}
+
 impl Element for PlanarCorotationalBeam {
     fn id(&self) -> &'static str {
         INFO.id
@@ -151,11 +159,24 @@ impl Element for PlanarCorotationalBeam {
         }
     }
 
+    fn geometric_stiffness(&self, x: &[Vector3<f64>], u: &[f64], stiffness: &mut LocalMatrix) {
+        // In small displacements the beam is the linear one; of its two planes of bending only this one belongs to it.
+        let (length, axes) = reference_frame(x);
+        let stretch = axes.row(0).transpose().dot(&Vector3::new(u[6] - u[0], u[7] - u[1], 0.0));
+        let tension = self.properties.axial / length * stretch;
+        let (mut local, mut both) = (LocalMatrix::zeros(12), LocalMatrix::zeros(12));
+        local_geometric_stiffness(&self.properties, length, tension, &mut local);
+        to_global(&axes, &local, &mut both);
+        stiffness.clear(12);
+        for i in DOFS {
+            for j in DOFS {
+                stiffness.add(i, j, both.get(i, j));
+            }
+        }
+    }
+
     fn mass_matrix(&self, x: &[Vector3<f64>], kind: MassKind, mass: &mut LocalMatrix) {
-        let length = (x[1] - x[0]).norm();
-        let direction = (x[1] - x[0]) / length;
-        let aside = Vector3::z().cross(&direction);
-        let axes = Matrix3::from_rows(&[direction.transpose(), aside.transpose(), Vector3::z().transpose()]);
+        let (length, axes) = reference_frame(x);
         global_mass(&self.properties, &axes, length, kind, false, mass);
     }
 

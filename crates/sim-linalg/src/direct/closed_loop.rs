@@ -102,9 +102,14 @@ impl<const B: usize> DirectSolver for ClosedLoop<B> {
                 }
             }
         }
-        self.schur = Cholesky::new(schur);
-        // A border that fails is reported at its first node: the band before it was positive definite.
-        self.schur.as_ref().map(|_| ()).ok_or(FactorError::NotPositiveDefinite { block_row: m, component: 0 })
+        self.schur = Cholesky::new(schur.clone());
+        if self.schur.is_some() {
+            return Ok(());
+        }
+        // The first leading minor that is not positive definite ends in the bad pivot.
+        let minor = |k: usize| Cholesky::new(schur.view((0, 0), (k, k)).into_owned());
+        let bad = (1..3 * B).find(|&k| minor(k).is_none()).unwrap_or(3 * B) - 1;
+        Err(FactorError::NotPositiveDefinite { block_row: m + bad / 3, component: bad % 3 })
     }
 
     fn solve_in_place(&mut self, x: &mut [f64]) {

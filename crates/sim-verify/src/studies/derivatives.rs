@@ -61,7 +61,7 @@ pub fn force_of<S: System + ?Sized>(system: &S, state: &State) -> DVector<f64> {
 }
 
 /// Five-point derivative of a vector function by each entry of `x`, of fourth order in `step`.
-fn differences(x: &[f64], step: f64, mut f: impl FnMut(&[f64]) -> DVector<f64>) -> DMatrix<f64> {
+pub(crate) fn differences(x: &[f64], step: f64, mut f: impl FnMut(&[f64]) -> DVector<f64>) -> DMatrix<f64> {
     let mut x = x.to_vec();
     let columns: Vec<_> = (0..x.len())
         .map(|j| {

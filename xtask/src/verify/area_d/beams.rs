@@ -8,7 +8,9 @@ use crate::verify::cases::{CaseError, Verdict, apart, at_most, expected, input, 
 use sim_fem::Load;
 use sim_fem::analysis::buckling::{BucklingOptions, buckling};
 use sim_fem::beam::Orientation;
+use sim_fem::elements::corotational_beam::CorotationalBeam;
 use sim_fem::elements::euler_bernoulli_beam::EulerBernoulliBeam;
+use sim_fem::elements::planar_corotational_beam::PlanarCorotationalBeam;
 use sim_fem::elements::timoshenko_beam::TimoshenkoBeam;
 use sim_fem::load::Direction::{Rz, X, Y};
 use sim_fem::material::{Material, Section};
@@ -123,7 +125,39 @@ pub(super) fn deflections_and_euler_loads(case: &'static Case, wrap: Wrap<'_>) -
         let predicted = (exact / ei).powi(2) * (l / 16.0).powi(4) / 720.0;
         theory = worst([theory, relative((values[1] / exact - 1.0) / predicted, 1.0)]);
     }
+    // Other beams in the place of the one above: the smallest load of 16 elements of the cantilever.
+    let exact = expected(case, "P_euler/cantilever")?;
+    let mut others = 0.0;
+    for kind in ["planar_corotational_beam", "corotational_beam", "timoshenko_beam"] {
+        let section = stiffness_section(STIFF, ei, 0.0);
+        let mut build = Build::line(wrap, l, 16);
+        build.planar();
+        for i in 0..16 {
+            let nodes = [i, i + 1];
+            let upright = Orientation::Upright;
+            match kind {
+                "timoshenko_beam" => {
+                    build.add(TimoshenkoBeam::new(&unit_material(), &section, upright)?, &nodes)
+                }
+                "corotational_beam" => {
+                    build.add(CorotationalBeam::new(&unit_material(), &section, upright)?, &nodes)
+                }
+                _ => build.add(PlanarCorotationalBeam::new(&unit_material(), &section)?, &nodes),
+            };
+        }
+        build.clamp(0).force(16, X, -1.0);
+        let found = buckling(&build.build()?, &BucklingOptions::default())?.modes[0].load_factor;
+        let predicted = exact * (1.0 + (exact / ei).powi(2) * (l / 16.0).powi(4) / 720.0);
+        others = worst([others, relative(found, predicted)]);
+    }
     Ok(vec![
+        at_most(
+            case,
+            "euler_others",
+            "16 corotational and Timoshenko beams: cantilever, relative distance from theory",
+            1e-7,
+            others,
+        ),
         at_most(
             case,
             "tip",

@@ -33,6 +33,8 @@ struct Hanging {
     /// Position of the lowest point and of the middle of its length, seen from the left support.
     lowest: Vector3<f64>,
     middle: Vector3<f64>,
+    /// Axial force that the element reports: the mean along its length.
+    reported: f64,
 }
 
 impl Hanging {
@@ -56,6 +58,7 @@ fn hanging(case: &Case, wrap: Wrap<'_>, length: f64, ea: f64) -> Result<(Hanging
         vertical,
         lowest: element.point(&x, &u, vertical[0] / (w * length)),
         middle: element.point(&x, &u, 0.5),
+        reported: element.member_result(&x, &u).axial_force,
     };
     let mut build = Build::new(wrap);
     build.nodes([[0.0; 3], [0.5 * span, -0.25 * length, 0.0], [span, rise, 0.0]]).planar();
@@ -124,6 +127,17 @@ pub(super) fn elastic(case: &'static Case, wrap: Wrap<'_>) -> Verdict {
                 relative(found.tension(0), expected(case, "T_left")?),
                 relative(found.tension(1), expected(case, "T_right")?),
             ]),
+        ),
+        // T falls and rises smoothly along the length: Simpson's mean of the ends and the middle is near.
+        at_most(
+            case,
+            "mean",
+            "mean tension from Simpson's mean of ends and middle, relative distance",
+            0.01,
+            {
+                let mean = (2.0 * expected(case, "T_left")? + 4.0 * expected(case, "min_tension")?) / 6.0;
+                relative(found.reported, mean)
+            },
         ),
         at_most(case, "middle", "middle of the length, relative distance", limit, {
             each(&found.middle.as_slice()[..2], &exact, 0.0)
