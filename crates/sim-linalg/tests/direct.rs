@@ -212,6 +212,14 @@ fn the_bad_pivot_is_named() {
             Err(FactorError::NotPositiveDefinite { block_row, .. }) if block_row == bad
         ));
     }
+    let mut belt = random_network(1, n, &loop_edges(n, 2), 1.0);
+    for bad in [0, 13, n - 2, n - 1] {
+        let good = belt.diagonal()[bad];
+        belt.diagonal_mut()[bad][4] = -1.0;
+        let expected = FactorError::NotPositiveDefinite { block_row: bad, component: 1 };
+        assert_eq!(ClosedLoop::<2>::new(belt.pattern()).unwrap().factor(&belt), Err(expected));
+        belt.diagonal_mut()[bad] = good;
+    }
     // The same through the supernodal factorisation, which counts differently.
     let mut a = random_network(1, 1600, &grid_edges(40), 1.0);
     a.diagonal_mut()[777][8] = -1.0;

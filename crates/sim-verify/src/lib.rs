@@ -47,6 +47,10 @@ pub mod studies;
 
 pub use claim::{Claim, ClaimRow, Requirement};
 pub use closed_forms::{ClosedForm, Oscillator, closed_form};
+pub use judge::element::{ElementFacts, ElementLaw, judge_element};
+pub use judge::inverse::{
+    Apply, Iterate, Make, PreconditionerSubject, Problem, SolverSubject, judge_preconditioner, judge_solver,
+};
 pub use judge::{Findings, STEPPER_STUDIES, StepperStudy, Subject, judge_stepper};
 pub use linearized::Linearized;
 pub use point::{PointLaw, PointSystem};

@@ -5,7 +5,7 @@
 use super::cases::{CaseError, Verdict, job};
 use super::catalogue::{Job, Scope};
 use sim_fem::analysis::linear_static::{StaticReport, linear_static};
-use sim_fem::analysis::modal::{ModalOptions, ModalReport, modal};
+use sim_fem::analysis::modal::{ModalOptions, ModalReport, Mode, modal};
 use sim_fem::analysis::nonlinear_static::{
     NonlinearStaticOptions, NonlinearStaticReport, Stage, nonlinear_static,
 };
@@ -139,7 +139,7 @@ fn modes(build: Build<'_>, count: usize) -> Result<(Structure, ModalReport), Cas
 }
 
 fn angular_frequencies(report: &ModalReport) -> Vec<f64> {
-    report.modes.iter().map(|mode| mode.angular_frequency()).collect()
+    report.modes.iter().map(Mode::angular_frequency).collect()
 }
 
 /// Translations of a node.

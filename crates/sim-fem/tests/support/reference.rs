@@ -1,36 +1,30 @@
 //! Reference cases by id, and comparisons that name what they compare.
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
-use serde_json::Value;
+use sim_verify::reference::{self, ReferenceError};
 
-/// One case of the reference set: named numbers and tables.
-pub struct Case {
-    id: String,
-    values: Value,
-}
+/// One case of the reference set; a name is looked up among the inputs first.
+pub struct Case(&'static reference::Case);
 
 impl Case {
     pub fn new(id: &str) -> Self {
-        let all: Value = serde_json::from_str(include_str!("reference.json")).unwrap();
-        let values = all.get(id).unwrap_or_else(|| panic!("no case {id}")).clone();
-        Self { id: id.to_owned(), values }
+        Self(reference::case(id).unwrap())
     }
 
-    fn get(&self, name: &str) -> &Value {
-        self.values.get(name).unwrap_or_else(|| panic!("{} has no {name}", self.id))
+    fn find<T>(&self, name: &str, read: impl Fn(&str) -> Result<T, ReferenceError>) -> T {
+        read(&format!("inputs/{name}")).or_else(|_| read(&format!("expected/{name}"))).unwrap()
     }
 
     pub fn number(&self, name: &str) -> f64 {
-        self.get(name).as_f64().unwrap()
+        self.find(name, |path| self.0.number(path))
     }
 
     pub fn list(&self, name: &str) -> Vec<f64> {
-        self.get(name).as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+        self.find(name, |path| self.0.numbers(path))
     }
 
     pub fn table(&self, name: &str) -> Vec<Vec<f64>> {
-        let rows = self.get(name).as_array().unwrap();
-        rows.iter().map(|row| row.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()).collect()
+        self.find(name, |path| self.0.rows(path))
     }
 }
 

@@ -93,6 +93,9 @@ impl std::fmt::Debug for StageSolver {
 /// First and largest tolerance of the linear solver (Eisenstat & Walker, SIAM J. Sci. Comput. 17 (1996) 16, choice 2).
 const FORCING: (f64, f64) = (1e-2, 0.1);
 
+/// Multiples of its rounding that a residual may have once it no longer halves.
+const STALLED: f64 = 4.0;
+
 const RECORDED: &str = "`begin` records the pattern before anything else is called";
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
@@ -249,11 +252,12 @@ impl StageSolver {
         let mut iteration = 0;
         loop {
             let scale = self.scale(stage, known);
-            let (size, particle, resolved) = self.accelerations_left(tolerance * scale);
+            let (size, particle, roundings) = self.accelerations_left(tolerance * scale);
             if !size.is_finite() {
                 return Err(self.diverged(stage));
             }
             stats.residual = if scale > 0.0 { size / scale } else { 0.0 };
+            let resolved = roundings <= if size > 0.5 * before { STALLED } else { 1.0 };
             if size <= tolerance * scale || resolved || (stage.linearized && iteration == 1) {
                 return Ok(());
             }

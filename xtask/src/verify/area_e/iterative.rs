@@ -99,7 +99,7 @@ pub(super) fn kershaw(case: &'static Case) -> Verdict {
 
 /// K of the chain behind the case: ten pairs, stiff inside, each on a soft spring to the one before, the first to a wall.
 ///
-/// The case calls it "the same chain"; this one has λ = k (1 + cos(2π/21)) + 2 k_large as its largest and about k (1 − cos(π/21)) as
+/// The case calls it "the same chain"; this one has λ = k (1 + cos(2π/21)) + 2 K as its largest and about k (1 − cos(π/21)) as
 /// its smallest eigenvalue, which are those of the case.
 fn pairs(soft: f64, stiff: f64) -> DMatrix<f64> {
     let n = 20;
@@ -245,7 +245,9 @@ fn grid(n: usize) -> Result<BlockSymmetric, CaseError> {
     }
     let mut matrix = BlockSymmetric::zeros(Arc::new(sim_linalg::BlockPattern::from_edges(n * n, &edges)?));
     (0..n * n).for_each(|v| matrix.add(v, v, &(4.0 * Matrix3::identity())));
-    edges.iter().for_each(|&[i, j]| matrix.add(i as usize, j as usize, &-Matrix3::identity()));
+    for &[i, j] in &edges {
+        matrix.add(i as usize, j as usize, &-Matrix3::identity());
+    }
     Ok(matrix)
 }
 
@@ -336,11 +338,15 @@ pub(super) fn filtered(case: &'static Case) -> Verdict {
     let free: Vec<bool> = (0..n).map(|i| i != held).collect();
     let pairs: Vec<(usize, usize)> = (0..n).flat_map(|i| (i..n).map(move |j| (i, j))).collect();
     let mut recorder = BlockRecorder::new(&free);
-    pairs.iter().for_each(|&(i, j)| recorder.add(i, j));
+    for &(i, j) in &pairs {
+        recorder.add(i, j);
+    }
     let assembler = recorder.finish()?;
     let mut reduced = BlockSymmetric::zeros(assembler.pattern().clone());
     let mut pass = assembler.refill(&mut reduced);
-    pairs.iter().for_each(|&(i, j)| pass.add(i, j, &(Matrix3::identity() * a[(i, j)])));
+    for &(i, j) in &pairs {
+        pass.add(i, j, &(Matrix3::identity() * a[(i, j)]));
+    }
     pass.finish()?;
     let full = blocks(&a)?;
     let mut x = vec![0.0; 3 * n];

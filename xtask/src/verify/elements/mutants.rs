@@ -155,7 +155,9 @@ impl Element for Slipped {
         }
         self.inner.internal_force(x, &self.seen(u), force);
         let factor = self.stiffness_factor(x);
-        force.iter_mut().for_each(|f| *f *= factor);
+        for f in force.iter_mut() {
+            *f *= factor;
+        }
         let half = force.len() / 2;
         match self.slip {
             Slip::FlippedForce => force.iter_mut().for_each(|f| *f = -*f),
@@ -191,12 +193,8 @@ impl Element for Slipped {
                 Self::change(tangent, |_, _, value| length * value);
             }
             Slip::FlippedRotation => {
-                Self::change(
-                    tangent,
-                    |i, j, value| {
-                        if self.is_rotation(i) == self.is_rotation(j) { value } else { -value }
-                    },
-                )
+                let same = |i, j| self.is_rotation(i) == self.is_rotation(j);
+                Self::change(tangent, |i, j, value| if same(i, j) { value } else { -value });
             }
             Slip::LostEntry => {
                 let last = (1..size).rev().find(|&j| tangent.get(0, j) != 0.0).unwrap_or(size);
@@ -218,7 +216,9 @@ impl Element for Slipped {
     fn viscous_force(&self, x: &[Vector3<f64>], u: &[f64], v: &[f64], force: &mut [f64]) {
         self.inner.viscous_force(x, u, v, force);
         if self.slip == Slip::FlippedDashpot {
-            force.iter_mut().for_each(|f| *f = -*f);
+            for f in force.iter_mut() {
+                *f = -*f;
+            }
         }
     }
 

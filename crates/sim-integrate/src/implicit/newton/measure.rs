@@ -8,15 +8,19 @@ impl StageSolver {
         self.trial.chunks_exact(3).zip(&self.floor).all(|(r, floor)| norm(r) <= *floor)
     }
 
-    /// Largest |R|/m over the particles, where it is, and whether every particle is below `allowed` or its rounding.
-    pub(super) fn accelerations_left(&self, allowed: f64) -> (f64, usize, bool) {
-        let (mut largest, mut particle, mut resolved) = (0.0_f64, 0, true);
+    /// Largest |R|/m over the particles, where it is, and of which multiple of its rounding every particle is at least below, beyond
+    /// `allowed`.
+    pub(super) fn accelerations_left(&self, allowed: f64) -> (f64, usize, f64) {
+        let (mut largest, mut particle, mut roundings) = (0.0_f64, 0, 0.0_f64);
         for (i, ((r, &m), &floor)) in
             self.residual.chunks_exact(3).zip(&self.mass).zip(&self.floor).enumerate()
         {
             if m > 0.0 {
                 let size = norm(r);
-                resolved &= size <= floor + allowed * m;
+                let left = size - allowed * m;
+                if left > roundings * floor {
+                    roundings = left / floor;
+                }
                 if size / m > largest || size.is_nan() {
                     largest = size / m;
                     particle = i;
@@ -26,7 +30,7 @@ impl StageSolver {
                 }
             }
         }
-        (largest, particle, resolved)
+        (largest, particle, roundings)
     }
 
     /// Largest (h|f| + |r|)/m over the particles at the present iterate: what residuals are compared with.
