@@ -94,7 +94,7 @@ impl std::fmt::Debug for StageSolver {
 const FORCING: (f64, f64) = (1e-2, 0.1);
 
 /// Multiples of its rounding that a residual may have once it no longer halves.
-const STALLED: f64 = 4.0;
+const STALLED: f64 = 32.0;
 
 const RECORDED: &str = "`begin` records the pattern before anything else is called";
 

@@ -135,12 +135,14 @@ impl StageSolver {
     fn direction(&mut self, stage: Stage, tolerance: f64, stats: &mut StepStats) -> Result<(), BoxedError> {
         let (matrix, solver) = self.linear.as_mut().expect(RECORDED);
         let (q, v, c) = (&self.q_here, &self.v_here, stage.position_factor);
+        // Forces see neighbors, and a base far away that the change brings back has lost its digits: the largest of all.
+        let largest = |x: &[f64]| x.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let position = if c > 0.0 { largest(q) / c } else { 0.0 };
+        let size = position + largest(v) + largest(&self.u);
         for (i, floor) in self.floor.iter_mut().enumerate() {
             let Some(row) = matrix.assembler.unknown_of(i) else { continue };
             let norm = matrix.matrix.diagonal()[row].iter().map(|x| x * x).sum::<f64>().sqrt();
-            let largest = |x: &[f64]| x[3 * i..3 * i + 3].iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-            let position = if c > 0.0 { largest(q) / c } else { 0.0 };
-            *floor = ROUNDINGS * f64::EPSILON * norm * (position + largest(v));
+            *floor = ROUNDINGS * f64::EPSILON * norm * size;
         }
         matrix.assembler.gather(&self.residual, &mut self.rhs);
         for r in &mut self.rhs {
