@@ -8,6 +8,7 @@ use sim_verify::Claim;
 use sim_verify::judge::element::{ElementFacts, ElementLaw, judge_element};
 use std::cell::Cell;
 
+mod alike;
 pub(super) mod mutants;
 
 /// An element of the registry as the studies see it.
@@ -101,6 +102,11 @@ pub(super) fn jobs(_: Scope) -> Vec<Job> {
             })
         })
         .collect();
+    jobs.push(Job::new("element/alike", |_| {
+        let failed =
+            |error| Claim::no_complaint("element/alike", "it can be judged", vec![], "").because(error);
+        alike::claims().unwrap_or_else(|error| vec![failed(error)]).into()
+    }));
     jobs.push(Job::new("registry", |_| registry()));
     jobs
 }

@@ -119,6 +119,11 @@ impl Preconditioner for Applied {
     }
 }
 
+/// Block factors are kept in single precision.
+fn single(kind: PreconditionerKind) -> bool {
+    matches!(kind, PreconditionerKind::BlockIncompleteCholesky | PreconditionerKind::TwoLevel)
+}
+
 /// What is judged of a kind: sample, easy matrix and what is promised on it.
 struct Bench {
     kind: PreconditionerKind,
@@ -144,10 +149,7 @@ impl Bench {
             PreconditionerKind::TwoLevel => (line, [1.0, 2.0]),
             _ => (line, [1.0, 1.0]),
         };
-        // Block factors are kept in single precision.
-        let single =
-            matches!(kind, PreconditionerKind::BlockIncompleteCholesky | PreconditionerKind::TwoLevel);
-        Ok(Self { kind, sample, easy, easy_range, precision: if single { 1e-5 } else { 1e-12 } })
+        Ok(Self { kind, sample, easy, easy_range, precision: if single(kind) { 1e-5 } else { 1e-12 } })
     }
 
     fn make(&self, problem: Problem, factors: &[f64]) -> Result<Apply, String> {
@@ -190,6 +192,50 @@ impl Bench {
         };
         judge_preconditioner(id, &subject)
     }
+}
+
+/// Separate blocks that are not positive definite: what is factored, shifted as it says, is exact for them.
+fn shifted(id: &str, kind: PreconditionerKind) -> Result<Claim, CaseError> {
+    let mut system = System::net(4, &[], 1.0)?;
+    for (i, block) in system.matrix.diagonal_mut().iter_mut().enumerate() {
+        let coupling = 0.4 + 0.3 * i as f64;
+        *block = [1.0, coupling, 0.1, coupling, 1.0, -0.2, 0.1, -0.2, 2.0];
+    }
+    let system = System::new(system.matrix, system.rest);
+    let mut made =
+        kind.build(system.matrix.pattern(), Some(&system.rest), &PreconditionerOptions::default())?;
+    made.refill(&system.matrix)?;
+    // Without a factor there is nothing to break down; the coarse space adds to what the factor does.
+    let (exact, factored) = match kind {
+        PreconditionerKind::Identity => (DMatrix::identity(12, 12), false),
+        PreconditionerKind::Jacobi => (DMatrix::from_diagonal(&system.dense.diagonal()), false),
+        _ => {
+            let diagonal = DMatrix::from_diagonal(&system.dense.diagonal());
+            (&system.dense + diagonal * made.shift(), true)
+        }
+    };
+    let mut product = DMatrix::zeros(12, 12);
+    let mut z = vec![0.0; 12];
+    for k in 0..12 {
+        made.apply(exact.column(k).into_owned().as_slice(), &mut z);
+        product.column_mut(k).copy_from_slice(&z);
+    }
+    let gap = if kind == PreconditionerKind::TwoLevel {
+        // The coarse part is left out, because its matrix is not definite, or adds a positive part.
+        let low = (&product + product.transpose()).symmetric_eigenvalues().min() / 2.0;
+        (1.0 - low).max(0.0)
+    } else {
+        (product - DMatrix::identity(12, 12)).amax()
+    };
+    let precision = if single(kind) { 1e-4 } else { 1e-12 };
+    let wrong = [gap > precision || gap.is_nan(), factored != (made.shift() > 0.0)];
+    Ok(Claim::at_most(
+        format!("{id}/shift"),
+        "indefinite blocks: whether M⁻¹ times the matrix, shifted as reported, is more than rounding from the identity",
+        0.0,
+        wrong.into_iter().filter(|&wrong| wrong).count() as f64,
+        "Manteuffel's shift of the diagonal",
+    ))
 }
 
 type MakeSolver = fn(&BlockPattern) -> Result<Box<dyn DirectSolver>, FactorError>;
@@ -349,7 +395,9 @@ pub(super) fn jobs(_: Scope) -> Vec<Job> {
     let preconditioners = PreconditionerKind::ALL.map(|kind| {
         guarded(format!("preconditioner/{}", word(kind)), move |id| {
             let bench = Bench::new(kind)?;
-            Ok(bench.judge(id, &|problem, factors| bench.make(problem, factors)))
+            let mut claims = bench.judge(id, &|problem, factors| bench.make(problem, factors));
+            claims.push(shifted(id, kind)?);
+            Ok(claims)
         })
     });
     let direct = direct_solvers().into_iter().map(|(name, edges, make)| {

@@ -288,7 +288,7 @@ fn masses(law: &dyn ElementLaw, claims: &mut Claims<'_>) {
             claims.near(
                 "mass_rotation",
                 "lumped inertia of rotation over mL²/78",
-                (1.0, 0.02),
+                (1.0, 1e-9),
                 worst,
                 source,
             );
