@@ -76,6 +76,13 @@ pub(super) fn claims() -> Result<Vec<Claim>, CaseError> {
             small,
         ),
         claim(
+            "slack",
+            "force, energy, tangent and damping of a slack cable, and of a taut one closing fast",
+            0.0,
+            slack(&x)?,
+            "it cannot push",
+        ),
+        claim(
             "corotational",
             "tangent of the corotational beam at rest from Timoshenko's",
             1e-9,
@@ -100,6 +107,31 @@ pub(super) fn claims() -> Result<Vec<Claim>, CaseError> {
         claim("twist", "its twist, relative distance", 1e-10, twist, "TL/(GJ)"),
         claim("stretch", "its stretch, relative distance", 1e-10, stretch, "PL/(EA)"),
     ])
+}
+
+/// What a cable with a dashpot carries that must carry nothing: slack, and taut but closing so fast that the dashpot would push.
+fn slack(x: &[Vector3<f64>; 2]) -> Result<f64, CaseError> {
+    let cable = TensionCable::new(&material(), &SECTION)?.with_damping(1e4);
+    let carries = |factor: f64, speed: f64| {
+        let cable = cable.with_unstretched(Unstretched::Factor(factor));
+        let v: Vec<f64> = [Vector3::zeros(), (x[1] - x[0]) * speed].iter().flatten().copied().collect();
+        let (mut elastic, mut viscous) = ([0.0; 6], [0.0; 6]);
+        cable.internal_force(x, &[0.0; 6], &mut elastic);
+        cable.viscous_force(x, &[0.0; 6], &v, &mut viscous);
+        let mut damping = LocalMatrix::zeros(6);
+        cable.damping_matrix(x, &[0.0; 6], &v, &mut damping);
+        let total = worst(elastic.iter().zip(&viscous).map(|(a, b)| (a + b).abs()));
+        worst([total, damping.get(3, 3).abs(), damping.get(4, 1).abs()])
+    };
+    let loose = cable.with_unstretched(Unstretched::Factor(1.1));
+    let stored = loose.strain_energy(x, &[0.0; 6]) + loose.member_result(x, &[0.0; 6]).axial_force.abs();
+    Ok(worst([
+        carries(1.1, 0.5),
+        carries(1.1, -0.5),
+        carries(0.999, -1e6),
+        stored,
+        tangent(&loose, x).amax(),
+    ]))
 }
 
 /// Relative distances of deflections, twist and stretch of a cantilever between two points from their closed forms.
