@@ -191,7 +191,7 @@ pub(crate) struct Shifts {
 pub(crate) const ENTRY_SHIFTS: Shifts = Shifts { first: 1e-4, growth: 4.0 };
 /// For whole diagonal blocks. Such a shift leaves weak directions of a block weak, whatever way they point, so that a large one
 /// does less harm: garments and hanging sheets took the same iterations with 1e-4 and with 1e-2, folded sheets broke down up
-/// to 1e-2, and every failed attempt costs a factorisation.
+/// to 1e-2, and every failed attempt costs a factorisation. From 1 on entries are shifted, which cures indefinite blocks too.
 pub(crate) const BLOCK_SHIFTS: Shifts = Shifts { first: 1e-2, growth: 2.5 };
 /// Beyond, the matrix is far from positive definite.
 const LARGEST_SHIFT: f64 = 30.0;

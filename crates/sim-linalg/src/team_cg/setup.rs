@@ -250,10 +250,7 @@ impl TeamCg {
                 let mut inverse = inverse.write(part..part + 1);
                 let rows = chunked.part(part);
                 rows.clone().zip(inverse.iter_mut()).try_for_each(|(row, padded)| {
-                    let mut d = values.diagonal[chunked.order[row] as usize];
-                    for v in &mut d {
-                        *v *= 1.0 + tuning.shift;
-                    }
+                    let d = tuning.shifted(values.diagonal[chunked.order[row] as usize]);
                     let block = inverse_positive_definite(&d).ok_or(Breakdown { row })?;
                     padded.iter_mut().zip(block).for_each(|(p, v)| *p = (v * tuning.scale) as f32);
                     Ok(())
