@@ -73,6 +73,8 @@ pub(crate) struct StageSolver {
     mass: Vec<f64>,
     /// What rounding may leave of the residual, per particle.
     floor: Vec<f64>,
+    /// The same for residuals that have stopped shrinking.
+    wide_floor: Vec<f64>,
     rhs: Vec<f64>,
     x: Vec<f64>,
     /// Positions from which the stresses of the next matrix are predicted: the previous iterate.
@@ -93,8 +95,8 @@ impl std::fmt::Debug for StageSolver {
 /// First and largest tolerance of the linear solver (Eisenstat & Walker, SIAM J. Sci. Comput. 17 (1996) 16, choice 2).
 const FORCING: (f64, f64) = (1e-2, 0.1);
 
-/// Multiples of its rounding that a residual may have once it no longer halves.
-const STALLED: f64 = 32.0;
+/// Iterations in a row that do not halve a residual before it is taken to have stalled.
+const STALLS: u32 = 5;
 
 const RECORDED: &str = "`begin` records the pattern before anything else is called";
 
@@ -160,6 +162,7 @@ impl StageSolver {
         }
         self.mass.resize(system.particle_count(), 0.0);
         self.floor.resize(system.particle_count(), 0.0);
+        self.wide_floor.resize(system.particle_count(), 0.0);
         matrix.diagonal_mass(&mut self.mass);
         self.rhs.resize(dim, 0.0);
         self.x.resize(dim, 0.0);
@@ -243,21 +246,22 @@ impl StageSolver {
     ) -> Result<(), StepError> {
         let tolerance = self.options.relative_tolerance;
         self.floor.fill(0.0);
+        self.wide_floor.fill(0.0);
         self.mixture = Mixture::new(self.options.projection);
         self.watchdog.begin();
         self.start(system, stage, known);
         stats.force_evaluations += 1;
         std::mem::swap(&mut self.residual, &mut self.trial);
         let (mut before, mut forcing) = (f64::INFINITY, FORCING.0);
-        let mut iteration = 0;
+        let (mut iteration, mut stalls) = (0, 0);
         loop {
             let scale = self.scale(stage, known);
-            let (size, particle, roundings) = self.accelerations_left(tolerance * scale);
+            let (size, particle, resolved) = self.accelerations_left(tolerance * scale, stalls >= STALLS);
             if !size.is_finite() {
                 return Err(self.diverged(stage));
             }
             stats.residual = if scale > 0.0 { size / scale } else { 0.0 };
-            let resolved = roundings <= if size > 0.5 * before { STALLED } else { 1.0 };
+            stalls = if size > 0.5 * before { stalls + 1 } else { 0 };
             if size <= tolerance * scale || resolved || (stage.linearized && iteration == 1) {
                 return Ok(());
             }

@@ -29,6 +29,8 @@ impl Mixture {
 
 /// Residuals are compared with this many roundings of the positions and velocities that the stiff forces act on.
 const ROUNDINGS: f64 = 4.0;
+/// The same for residuals that have stopped shrinking, of the largest positions and velocities anywhere.
+const STALLED_ROUNDINGS: f64 = 128.0;
 
 impl StageSolver {
     /// One Newton step: direction and search, with more and more of the projected matrix until both succeed.
@@ -61,7 +63,7 @@ impl StageSolver {
             }
         }
         Err(failure.unwrap_or_else(|| {
-            let (size, particle, _) = self.accelerations_left(0.0);
+            let (size, particle, _) = self.accelerations_left(0.0, false);
             let scale = self.scale(stage, known).max(size);
             self.not_converged(stage, iteration + 1, size / scale, particle)
         }))
@@ -135,14 +137,16 @@ impl StageSolver {
     fn direction(&mut self, stage: Stage, tolerance: f64, stats: &mut StepStats) -> Result<(), BoxedError> {
         let (matrix, solver) = self.linear.as_mut().expect(RECORDED);
         let (q, v, c) = (&self.q_here, &self.v_here, stage.position_factor);
-        // Forces see neighbors, and a base far away that the change brings back has lost its digits: the largest of all.
         let largest = |x: &[f64]| x.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        let position = if c > 0.0 { largest(q) / c } else { 0.0 };
-        let size = position + largest(v) + largest(&self.u);
-        for (i, floor) in self.floor.iter_mut().enumerate() {
+        let size = |q: &[f64], v: &[f64]| if c > 0.0 { largest(q) / c + largest(v) } else { largest(v) };
+        // Forces see neighbors, and a base far away that the change brings back has lost its digits: the largest of all.
+        let all = size(q, v) + largest(&self.u);
+        for (i, (floor, wide)) in self.floor.iter_mut().zip(&mut self.wide_floor).enumerate() {
             let Some(row) = matrix.assembler.unknown_of(i) else { continue };
             let norm = matrix.matrix.diagonal()[row].iter().map(|x| x * x).sum::<f64>().sqrt();
-            *floor = ROUNDINGS * f64::EPSILON * norm * size;
+            let own = 3 * i..3 * i + 3;
+            *floor = ROUNDINGS * f64::EPSILON * norm * size(&q[own.clone()], &v[own]);
+            *wide = STALLED_ROUNDINGS * f64::EPSILON * norm * all;
         }
         matrix.assembler.gather(&self.residual, &mut self.rhs);
         for r in &mut self.rhs {

@@ -8,19 +8,15 @@ impl StageSolver {
         self.trial.chunks_exact(3).zip(&self.floor).all(|(r, floor)| norm(r) <= *floor)
     }
 
-    /// Largest |R|/m over the particles, where it is, and of which multiple of its rounding every particle is at least below, beyond
-    /// `allowed`.
-    pub(super) fn accelerations_left(&self, allowed: f64) -> (f64, usize, f64) {
-        let (mut largest, mut particle, mut roundings) = (0.0_f64, 0, 0.0_f64);
-        for (i, ((r, &m), &floor)) in
-            self.residual.chunks_exact(3).zip(&self.mass).zip(&self.floor).enumerate()
-        {
+    /// Largest |R|/m over the particles, where it is, and whether every particle is below `allowed` beyond its rounding; of a residual
+    /// that has `stalled`, beyond the rounding of anything around.
+    pub(super) fn accelerations_left(&self, allowed: f64, stalled: bool) -> (f64, usize, bool) {
+        let floors = if stalled { &self.wide_floor } else { &self.floor };
+        let (mut largest, mut particle, mut resolved) = (0.0_f64, 0, true);
+        for (i, ((r, &m), &floor)) in self.residual.chunks_exact(3).zip(&self.mass).zip(floors).enumerate() {
             if m > 0.0 {
                 let size = norm(r);
-                let left = size - allowed * m;
-                if left > roundings * floor {
-                    roundings = left / floor;
-                }
+                resolved &= size <= floor + allowed * m;
                 if size / m > largest || size.is_nan() {
                     largest = size / m;
                     particle = i;
@@ -30,7 +26,7 @@ impl StageSolver {
                 }
             }
         }
-        (largest, particle, roundings)
+        (largest, particle, resolved)
     }
 
     /// Largest (h|f| + |r|)/m over the particles at the present iterate: what residuals are compared with.
