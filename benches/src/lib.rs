@@ -2,8 +2,10 @@
 //!
 //! A figure means something only as a ratio within one run on one machine; every row that has a peer prints it.
 
+pub mod assembly;
 pub mod cloth;
 pub mod measure;
+pub mod net;
 pub mod peers;
 pub mod row;
 pub mod workloads;
@@ -15,6 +17,8 @@ pub use row::{Goal, Row};
 pub struct Context {
     /// Folder with the built peer programs; without it peers are left out.
     pub peers: Option<std::path::PathBuf>,
+    /// Folder with meshes to solve on; without it the workload on garments is left out.
+    pub meshes: Option<std::path::PathBuf>,
     /// Smaller sizes and fewer repeats.
     pub quick: bool,
 }

@@ -2,9 +2,12 @@
 
 use crate::Workload;
 
+pub mod memory;
+pub mod shapes;
 pub mod w1;
 pub mod w2;
 pub mod w4;
 
 /// Every workload.
-pub const WORKLOADS: &[Workload] = &[w1::WORKLOAD, w2::WORKLOAD, w4::WORKLOAD];
+pub const WORKLOADS: &[Workload] =
+    &[w1::WORKLOAD, w2::WORKLOAD, w4::WORKLOAD, shapes::GRIDS, shapes::GARMENTS, memory::WORKLOAD];

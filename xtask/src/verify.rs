@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 mod area_a;
 mod area_b;
+mod area_c;
 mod area_d;
 mod area_e;
 mod area_f;
@@ -17,10 +18,13 @@ mod cases;
 mod catalogue;
 pub mod certificate;
 mod charts;
+mod constraints;
 mod document;
 mod elements;
 mod forces;
+mod links;
 mod mutants;
+mod open;
 mod page;
 mod solvers;
 mod steppers;
@@ -66,6 +70,9 @@ pub fn run(root: &Path, options: &VerifyOptions) -> Vec<String> {
     let mut failures: Vec<String> = Vec::new();
     for row in rows.iter().filter(|row| !row.pass) {
         failures.push(format!("{}: {}", row.id, document::measured_exactly(row)));
+    }
+    if options.only.is_none() {
+        failures.extend(open::stale(rows));
     }
     let folder = root.join(FOLDER);
     let mut written = Vec::new();

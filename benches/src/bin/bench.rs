@@ -1,7 +1,8 @@
 //! Runs performance workloads; see `cargo xtask bench --help`.
 
 use clap::Parser;
-use sim_benches::{Context, Row, workloads::WORKLOADS};
+use sim_benches::workloads::{self, WORKLOADS};
+use sim_benches::{Context, Row};
 use std::process::ExitCode;
 
 /// Run performance workloads beside their peers and check the answers
@@ -13,16 +14,26 @@ struct Arguments {
     /// Folder with built peer programs; each runs in turn in this run
     #[arg(long, value_name = "DIR")]
     peers: Option<std::path::PathBuf>,
+    /// Folder with OBJ meshes for the workload `garments`
+    #[arg(long, value_name = "DIR")]
+    meshes: Option<std::path::PathBuf>,
     /// Write all rows to a file
     #[arg(long, value_name = "FILE")]
     json: Option<std::path::PathBuf>,
     /// Smaller sizes and fewer repeats
     #[arg(long)]
     quick: bool,
+    /// Solve once by `auto` or `direct` and print the peak memory before and after; for the workload `memory`
+    #[arg(long, hide = true, value_name = "METHOD", value_parser = ["auto", "direct"])]
+    memory_probe: Option<String>,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Some(method) = &arguments.memory_probe {
+        println!("{}", workloads::memory::probe(method == "direct"));
+        return ExitCode::SUCCESS;
+    }
     for name in &arguments.workloads {
         if !WORKLOADS.iter().any(|workload| workload.id.eq_ignore_ascii_case(name)) {
             let known: Vec<&str> = WORKLOADS.iter().map(|workload| workload.id).collect();
@@ -30,11 +41,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     }
-    if let Some(dir) = arguments.peers.as_ref().filter(|dir| !dir.is_dir()) {
-        eprintln!("error: peers: `{}` is not a folder", dir.display());
-        return ExitCode::from(2);
+    for (word, dir) in [("peers", &arguments.peers), ("meshes", &arguments.meshes)] {
+        if let Some(dir) = dir.as_ref().filter(|dir| !dir.is_dir()) {
+            eprintln!("error: {word}: `{}` is not a folder", dir.display());
+            return ExitCode::from(2);
+        }
     }
-    let context = Context { peers: arguments.peers, quick: arguments.quick };
+    let context = Context { peers: arguments.peers, meshes: arguments.meshes, quick: arguments.quick };
     let mut rows: Vec<Row> = Vec::new();
     for workload in WORKLOADS {
         let named = arguments.workloads.iter().any(|name| workload.id.eq_ignore_ascii_case(name));

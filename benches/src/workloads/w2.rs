@@ -1,12 +1,13 @@
 //! W2: implicit steps of a stiff cloth at 60 Hz, one linearized solve per step.
 
+use crate::assembly::StepMatrix;
 use crate::cloth::{Cloth, ClothStiffness, sums};
 use crate::measure::{Clock, time};
 use crate::peers::{agree, expected, number, run as run_peer};
 use crate::row::{Goal, Row};
 use crate::workloads::w1;
 use crate::{Context, Workload};
-use sim_core::{State, Stepper};
+use sim_core::{State, Stepper, System};
 use sim_integrate::{ImplicitEuler, ImplicitEulerOptions, NewtonOptions, Projection};
 use sim_linalg::workload::{SheetOptions, sheet};
 
@@ -31,6 +32,7 @@ fn run(context: &Context, emit: &mut dyn FnMut(Row)) {
         let newton = NewtonOptions {
             relative_tolerance: 1e-6,
             projection: Projection::Always,
+            solver: serde_json::from_str(&std::env::var("SOLVER").unwrap_or("{}".into())).unwrap(),
             ..NewtonOptions::default()
         };
         let options = ImplicitEulerOptions { linearized: true, newton };
@@ -50,6 +52,7 @@ fn run(context: &Context, emit: &mut dyn FnMut(Row)) {
             eprintln!("warning: {error}");
             None
         });
+        assembly(emit, &cloth, n, peer.as_ref().and_then(|peer| number(peer, "assembly_ms_med")));
         let stiff = sheet(&SheetOptions::stiff(n)).expect("the workload is valid");
         let faer = w1::direct_ms(&stiff);
         let peer_ms = peer.as_ref().and_then(|peer| number(peer, "assembly_ms_med")).map(|ms| ms + faer);
@@ -67,6 +70,39 @@ fn run(context: &Context, emit: &mut dyn FnMut(Row)) {
             correct: right(&end, n, steps),
         });
     }
+}
+
+/// Matrix and right-hand side as a step needs them: forces, and `M + h D + h² K` from the batches of the springs.
+fn assembly(emit: &mut dyn FnMut(Row), cloth: &Cloth, n: usize, peer: Option<f64>) {
+    let system = cloth.system();
+    let q = cloth.deformed();
+    let v = vec![0.0; q.len()];
+    let mut force = v.clone();
+    let mut step = StepMatrix::new(&system, &q);
+    let repeats = 200_000 / cloth.springs.len() + 1;
+    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("one thread can be had");
+    let timing = one_thread.install(|| {
+        time(Clock::Cpu, 5, || {
+            for _ in 0..repeats {
+                system.force(0.0, &q, &v, &mut force);
+                step.fill(&system, &q, 1.0 / 60.0);
+            }
+        })
+    });
+    let seconds = timing.median / repeats as f64;
+    emit(Row {
+        workload: "W2".into(),
+        case: format!("n={n}, 1 thread"),
+        quantity: "force and matrix".into(),
+        unit: "ms",
+        ours: 1e3 * seconds,
+        spread: timing.spread,
+        peer_name: Some("C++ assembly".into()),
+        peer,
+        goal: Some(Goal::RatioAtMost(0.4)),
+        note: format!("{:.1} ns per spring", 1e9 * seconds / cloth.springs.len() as f64),
+        correct: None,
+    });
 }
 
 /// Sums of positions to 4 digits: each step is solved to 1e-6 only.

@@ -4,7 +4,7 @@ use crate::curve::CurveError;
 use crate::energy::{Energy, Work};
 use crate::particles::{ParticleSystem, ParticleSystemBuilder};
 use crate::state::State;
-use crate::system::{BlockSink, Definiteness, Dependence, StencilBound};
+use crate::system::{BlockSink, Definiteness, Dependence, MatrixRequest, StencilBound, scaled};
 use nalgebra::{Matrix3, Vector3};
 use std::fmt::Debug;
 
@@ -50,6 +50,12 @@ pub trait Force: Debug + Send + Sync {
 
     /// D = -∂f/∂v.
     fn damping_matrix(&self, _at: Kinematics<'_>, _sink: &mut dyn BlockSink) {}
+
+    /// `request.damping D + request.stiffness K`, see [`crate::ImplicitSystem::weighted_matrix`].
+    fn weighted_matrix(&self, at: Kinematics<'_>, request: MatrixRequest<'_>, sink: &mut dyn BlockSink) {
+        scaled(request.damping, sink, |sink| self.damping_matrix(at, sink));
+        scaled(request.stiffness, sink, |sink| self.stiffness_matrix(at, request.definiteness, sink));
+    }
 
     /// The part of -∂f/∂q that comes from dissipative forces; both halves are emitted.
     fn damping_stiffness(&self, _at: Kinematics<'_>, _emit: &mut dyn FnMut(usize, usize, &Matrix3<f64>)) {}

@@ -68,15 +68,16 @@ impl EnergyLedger {
         }
     }
 
-    /// Books the step that led to `state`, whose stages are in `record`.
+    /// Books the step of `dt` s that led to `state`, whose stages are in `record`. The step is taken as given: the difference of two
+    /// times has lost the digits that the later one has before the point.
     pub fn book<S: System + ?Sized>(
         &mut self,
         system: &S,
         is_free: impl Fn(usize) -> bool,
         state: &State,
+        dt: f64,
         record: &StageRecord,
     ) {
-        let dt = state.t - self.before.t;
         for (i, u) in self.mean_velocity.chunks_exact_mut(3).enumerate() {
             let free = is_free(i);
             for (k, u) in u.iter_mut().enumerate() {

@@ -38,7 +38,7 @@ pub use simulate::{SimulateError, SimulateOptions, simulate};
 pub use state::{State, StateError};
 pub use stepper::{MethodInfo, Observer, Stability, StageRecord, StepError, StepStats, Stepper};
 pub use system::{
-    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, ModelSystem, SplitSystem,
-    StencilBound, System,
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, MatrixRequest,
+    ModelSystem, SplitSystem, StencilBound, System,
 };
 pub use topology::{Topology, TopologyError};

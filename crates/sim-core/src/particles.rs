@@ -5,8 +5,8 @@ use crate::force::{Force, ForceError, Kinematics};
 use crate::motion::{Motion, MotionError};
 use crate::summation::compensated_sum;
 use crate::system::{
-    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, SplitSystem,
-    StencilBound, System,
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, MatrixRequest,
+    SplitSystem, StencilBound, System,
 };
 use nalgebra::Matrix3;
 
@@ -315,6 +315,20 @@ impl ImplicitSystem for ParticleSystem {
         }
     }
 
+    fn weighted_matrix(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        request: MatrixRequest<'_>,
+        sink: &mut dyn BlockSink,
+    ) {
+        let at = self.at(t, q, v);
+        for force in &self.forces {
+            force.weighted_matrix(at, request, sink);
+        }
+    }
+
     fn damping_stiffness(
         &self,
         t: f64,
@@ -373,6 +387,21 @@ impl SplitSystem for ParticleSystem {
         let at = self.at(t, q, v);
         for force in self.masked(mask) {
             force.stiffness_matrix(at, definiteness, sink);
+        }
+    }
+
+    fn part_weighted_matrix(
+        &self,
+        mask: ForceMask,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        request: MatrixRequest<'_>,
+        sink: &mut dyn BlockSink,
+    ) {
+        let at = self.at(t, q, v);
+        for force in self.masked(mask) {
+            force.weighted_matrix(at, request, sink);
         }
     }
 }

@@ -130,6 +130,11 @@ pub trait Potential<const N: usize> {
     fn gradient(&self, x: &[Vector3<f64>; N]) -> [Vector3<f64>; N];
     /// Second derivatives in N/m.
     fn hessian(&self, x: &[Vector3<f64>; N]) -> BlockHessian<N>;
+    /// A positive semidefinite matrix in place of [`Potential::hessian`], see [`crate::Definiteness::Reduced`]: the nearest one, unless
+    /// a law knows a cheaper one.
+    fn reduced_hessian(&self, x: &[Vector3<f64>; N]) -> BlockHessian<N> {
+        self.hessian(x).projected()
+    }
 }
 
 #[cfg(test)]

@@ -118,10 +118,11 @@ impl<L: StencilLaw<N> + 'static, const N: usize> Force for Stencils<L, N> {
 
     fn stiffness_matrix(&self, at: Kinematics<'_>, definiteness: Definiteness, sink: &mut dyn BlockSink) {
         for (particles, law) in self.iter() {
-            let exact = law.hessian(&gather(at.q, particles));
+            let x = gather(at.q, particles);
             let h = match definiteness {
-                Definiteness::Exact => exact,
-                Definiteness::Projected => exact.projected(),
+                Definiteness::Exact => law.hessian(&x),
+                Definiteness::Projected => law.hessian(&x).projected(),
+                Definiteness::Reduced => law.reduced_hessian(&x),
             };
             for (i, &row) in particles.iter().enumerate() {
                 for (j, &col) in particles.iter().enumerate().skip(i) {

@@ -6,8 +6,8 @@ mod dense;
 use dense::*;
 use nalgebra::{DMatrix, DVector, Rotation3, Vector3};
 use sim_core::{
-    Definiteness, ExplicitSystem, FORCES, ForceInfo, ForceKind, ImplicitSystem, ParticleSystem, State,
-    System, Units,
+    Definiteness, ExplicitSystem, FORCES, ForceInfo, ForceKind, ImplicitSystem, MatrixRequest,
+    ParticleSystem, State, System, Units,
 };
 
 /// The registry's state and the same shape stretched, compressed and nearly collapsed.
@@ -151,6 +151,8 @@ fn projection_is_positive_and_keeps_positive_matrices() {
             let what = format!("{} at {factor}", info.id);
             assert!(lowest_eigenvalue(&projected) >= -1e-12 * projected.norm(), "{what}");
             // Projection takes away negative parts stencil by stencil: it never lowers the matrix.
+            let reduced = stiffness(&system, &state, Definiteness::Reduced).matrix;
+            assert!(lowest_eigenvalue(&reduced) >= -1e-12 * reduced.norm(), "{what}");
             let scale = exact.norm().max(projected.norm());
             assert!(lowest_eigenvalue(&(&projected - &exact)) >= -1e-12 * scale, "{what}");
             if lowest_eigenvalue(&exact) < -1e-9 * scale {
@@ -160,6 +162,33 @@ fn projection_is_positive_and_keeps_positive_matrices() {
         }
     }
     assert!(indefinite >= 4, "only {indefinite} indefinite cases");
+}
+
+/// Predicted from where it is taken and at rest, it is the stiffness matrix; and its places do not depend on where from.
+#[test]
+fn predicted_stiffness_is_the_stiffness_without_a_step() {
+    for info in FORCES {
+        let (system, state) = (info.sample)();
+        let still = State { v: vec![0.0; state.v.len()], ..state };
+        for definiteness in [Definiteness::Exact, Definiteness::Projected, Definiteness::Reduced] {
+            let expected = stiffness(&system, &still, definiteness);
+            let predicted = |before: &[f64]| {
+                let mut sink = Dense::new(still.particle_count());
+                let request =
+                    MatrixRequest { before: Some(before), ..MatrixRequest::stiffness(definiteness) };
+                system.weighted_matrix(still.t, &still.q, &still.v, request, &mut sink);
+                sink
+            };
+            let here = predicted(&still.q);
+            assert!(
+                (&here.matrix - &expected.matrix).norm() <= 1e-12 * expected.matrix.norm(),
+                "{}",
+                info.id
+            );
+            let elsewhere: Vec<f64> = still.q.iter().map(|x| x * 1.1 + 0.01).collect();
+            assert_eq!(predicted(&elsewhere).places, here.places, "{}", info.id);
+        }
+    }
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn run(kick: f64, dt: f64, steps: u32) -> (LedgerReport, State) {
         }
         state.t = f64::from(step + 1) * dt;
         system.prescribe(state.t, &mut state.q, &mut state.v);
-        ledger.book(&system, |i| system.inverse_mass()[i] > 0.0, &state, &record);
+        ledger.book(&system, |i| system.inverse_mass()[i] > 0.0, &state, dt, &record);
     }
     (*ledger.report(), state)
 }

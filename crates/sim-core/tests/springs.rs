@@ -7,7 +7,8 @@ use dense::*;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use sim_core::force::springs::{Spring, SpringPotential, Springs};
 use sim_core::{
-    Definiteness, ExplicitSystem, ParticleSystem, ParticleSystemBuilder, Potential, State, System,
+    Definiteness, ExplicitSystem, ImplicitSystem, MatrixRequest, ParticleSystem, ParticleSystemBuilder,
+    Potential, State, System,
 };
 
 fn pair(spring: Spring) -> ParticleSystem {
@@ -316,4 +317,44 @@ fn a_free_network_keeps_its_momentum() {
     let (linear_end, angular_end, _) = momenta(&state);
     assert!((linear_end - linear).norm() < 1e-12 * scale, "{:e}", (linear_end - linear).norm() / scale);
     assert!((angular_end - angular).norm() < 1e-12 * scale, "{:e}", (angular_end - angular).norm() / scale);
+}
+
+/// What the tension of a predicted matrix is: that of spring and dashpot where the matrix was taken last, and its change from there
+/// along the straight way.
+#[test]
+fn predicted_stiffness_has_the_tension_of_the_tangent() {
+    let (l0, k, c) = (0.8, 250.0, 3.0);
+    let system = pair(spring(l0, k, c));
+    let before = Vector3::new(0.7, -0.2, 0.4);
+    let d = Vector3::new(0.3, 0.9, -0.1);
+    let w = Vector3::new(-0.5, 1.1, 0.6);
+    let tension = |d: Vector3<f64>| k * (d.norm() - l0) + c * d.normalize().dot(&w);
+    let at = |s: f64| tension(before + (d - before) * s);
+    let slope = (at(1e-3) - at(-1e-3)) / 2e-3 * (4.0 / 3.0) - (at(2e-3) - at(-2e-3)) / 4e-3 / 3.0;
+    let predicted = at(0.0) + slope;
+    let n = d.normalize();
+    let across = Matrix3::identity() - n * n.transpose();
+    let state = |d: Vector3<f64>| [[0.0; 3], d.into()].concat();
+    let v = state(w);
+    let block = |from: Vector3<f64>, definiteness| {
+        let mut matrix = Matrix3::zeros();
+        let mut sink = |row: usize, col: usize, block: &Matrix3<f64>| {
+            if (row, col) == (0, 0) {
+                matrix += block;
+            }
+        };
+        let from = state(from);
+        let request = MatrixRequest { before: Some(&from), ..MatrixRequest::stiffness(definiteness) };
+        system.weighted_matrix(0.0, &state(d), &v, request, &mut sink);
+        matrix
+    };
+    let expected = n * n.transpose() * k + across * (predicted / d.norm());
+    assert!(predicted < -50.0, "the case must be one where projection matters: {predicted}");
+    assert!((block(before, Definiteness::Exact) - expected).norm() < 1e-9 * k);
+    for definiteness in [Definiteness::Projected, Definiteness::Reduced] {
+        assert!((block(before, definiteness) - n * n.transpose() * k).norm() < 1e-12 * k);
+    }
+    // Predicted from where it is taken, it is the tension there.
+    let expected = n * n.transpose() * k + across * (tension(d) / d.norm());
+    assert!((block(d, Definiteness::Exact) - expected).norm() < 1e-12 * k);
 }

@@ -10,6 +10,7 @@
 mod assembly;
 mod builder;
 mod error;
+mod explicit;
 mod loading;
 mod numbering;
 mod system;
@@ -17,6 +18,7 @@ mod units;
 
 pub use builder::StructureBuilder;
 pub use error::{MechanismMode, MechanismReport, StructureError};
+pub use explicit::ExplicitStructure;
 pub use loading::Load;
 pub use units::{Magnitudes, UnitWarning};
 

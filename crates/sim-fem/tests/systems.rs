@@ -3,7 +3,8 @@
 use nalgebra::{DMatrix, DVector, Matrix3};
 use sim_core::force::springs::{Spring, Springs};
 use sim_core::{
-    Definiteness, EnergyLedger, ImplicitSystem, ParticleSystemBuilder, StageRecord, State, Stepper, System,
+    Definiteness, EnergyLedger, ExplicitSystem, ImplicitSystem, ParticleSystemBuilder, StageRecord, State,
+    Stepper, System,
 };
 use sim_fem::analysis::transient::{InitialState, TransientOptions, transient};
 use sim_fem::beam::Orientation;
@@ -18,12 +19,17 @@ use sim_fem::material::{Material, Section};
 use sim_fem::newmark::{Newmark, NewmarkOptions};
 use sim_fem::{Load, Structure, StructureBuilder};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Beams, cables and a dashpot, supported in part, with both kinds of Rayleigh damping and a timed load.
 fn mixed() -> Structure {
+    mixed_with(MassKind::Consistent)
+}
+
+fn mixed_with(mass: MassKind) -> Structure {
     let mut builder = StructureBuilder::new();
     builder.nodes([[0.0; 3], [1.0, 0.1, 0.2], [2.0, 0.0, 0.0], [1.2, 1.0, 0.3], [0.0, 2.0, 0.0]]);
-    builder.mass(MassKind::Consistent).rayleigh_damping(0.3, 2e-4);
+    builder.mass(mass).rayleigh_damping(0.3, 2e-4);
     let material = Material::new(2e9).with_density(1500.0);
     let section = Section::Rectangle { width: 0.03, height: 0.05 };
     for nodes in [[0, 1], [1, 2], [1, 3]] {
@@ -158,7 +164,7 @@ fn the_ledger_closes() {
     let mut record = StageRecord::default();
     for _ in 0..100 {
         newmark.step_recorded(&structure, &mut state, 1e-3, Some(&mut record)).unwrap();
-        ledger.book(&structure, |block| structure.is_free(block), &state, &record);
+        ledger.book(&structure, |block| structure.is_free(block), &state, 1e-3, &record);
     }
     let report = ledger.report();
     let turned = report.initial.kinetic.abs() + report.work.magnitude();
@@ -189,4 +195,47 @@ fn newmark_runs_particle_systems() {
     }
     assert!(newmark.step(&system, &mut state, -1.0).is_err());
     assert!(Newmark::new(NewmarkOptions { gamma: 0.4, ..Default::default() }).is_err());
+}
+
+/// Bounds of the step rest on bounds of the matrices: S - K, S + K and S - D must have no negative eigenvalue.
+#[test]
+fn stencil_bounds_are_bounds() {
+    let structure = Arc::new(mixed_with(MassKind::Lumped));
+    let system = structure.explicit().unwrap();
+    let state = moving_state(&structure);
+    let n = structure.dof_count();
+    let stiffness = dense(n, |sink| {
+        system.stiffness_matrix(state.t, &state.q, &state.v, Definiteness::Exact, sink);
+    });
+    let damping = dense(n, |sink| system.damping_matrix(state.t, &state.q, &vec![0.0; n], sink));
+    let (mut s, mut d) = (DMatrix::<f64>::zeros(n, n), DMatrix::<f64>::zeros(n, n));
+    let mut names = std::collections::BTreeSet::new();
+    system.stencil_bounds(&state.q, &mut |bound| {
+        names.insert(bound.force);
+        for (&a, &wa) in bound.particles.iter().zip(bound.weights) {
+            for (&b, &wb) in bound.particles.iter().zip(bound.weights) {
+                for k in 0..3 {
+                    s[(3 * a + k, 3 * b + k)] += bound.stiffness * wa * wb;
+                    d[(3 * a + k, 3 * b + k)] += bound.damping * wa * wb;
+                }
+            }
+        }
+    });
+    assert!(names.contains("corotational_beam") && names.contains("tension_cable"), "{names:?}");
+    assert!(stiffness.norm() > 0.0 && damping.norm() > 0.0);
+    let free: Vec<usize> = structure.free_dofs().iter().map(|&dof| dof as usize).collect();
+    let least = |matrix: DMatrix<f64>| {
+        let matrix = matrix.select_rows(&free).select_columns(&free);
+        let symmetric = 0.5 * (&matrix + matrix.transpose());
+        symmetric.symmetric_eigenvalues().min() / symmetric.norm()
+    };
+    for (what, matrix) in [("S - K", &s - &stiffness), ("S + K", &s + &stiffness), ("S - D", &d - &damping)] {
+        assert!(least(matrix.clone()) > -1e-12, "{what}: {:e}", least(matrix));
+    }
+}
+
+#[test]
+fn a_consistent_mass_is_no_mass_per_node() {
+    let error = Arc::new(mixed()).explicit().unwrap_err().to_string();
+    assert!(error.contains("lumped") && error.contains("neighbors"), "{error}");
 }

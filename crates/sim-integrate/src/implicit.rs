@@ -13,10 +13,10 @@ use sim_linalg::SolverOptions;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Projection {
-    /// Exact blocks first; projected ones when the solver finds the matrix indefinite.
+    /// Exact blocks first; a growing share of semidefinite ones where the solver finds the matrix indefinite.
     #[default]
     OnDemand,
-    /// Always projected: slower convergence near compressed springs, no second factorization.
+    /// Always semidefinite: slower convergence near compressed springs, no second factorization.
     Always,
     /// Never: an indefinite matrix is an error.
     Never,
@@ -29,7 +29,8 @@ pub struct NewtonOptions {
     /// Stop when the residual acceleration of every particle is below this share of the largest acceleration in the step, in
     /// (0, 1). What rounding leaves of stiff forces is allowed for.
     pub relative_tolerance: f64,
-    /// Most iterations, at least 1; reaching it is an error.
+    /// Most iterations, at least 1; reaching it is an error. Ten are many on the way to a solution; hundreds are needed where stiff
+    /// springs have to turn by right angles in one step.
     pub max_iterations: u32,
     /// Most times one Newton step is cut short.
     pub max_cuts: u32,
@@ -43,7 +44,7 @@ impl Default for NewtonOptions {
     fn default() -> Self {
         Self {
             relative_tolerance: 1e-11,
-            max_iterations: 200,
+            max_iterations: 500,
             max_cuts: 20,
             projection: Projection::OnDemand,
             solver: SolverOptions::default(),

@@ -122,7 +122,7 @@ fn ledger_closes_at_every_step() {
             for _ in 0..40 {
                 stepper.step_recorded(&*system, &mut state, dt, Some(&mut record)).unwrap();
                 assert!((record.stages().iter().map(|s| s.weight).sum::<f64>() - 1.0).abs() < 1e-14);
-                ledger.book(&*system, |i| system.is_free(i), &state, &record);
+                ledger.book(&*system, |i| system.is_free(i), &state, dt, &record);
             }
             let report = ledger.report();
             assert!(

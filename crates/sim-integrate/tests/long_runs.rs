@@ -16,6 +16,7 @@ fn momentum_of_a_free_network() {
         let wildness = Wildness {
             particles: 12,
             strain: (-0.2, 0.2),
+            stiffness: (1.0, 1e6),
             damped,
             pinned: false,
             balanced: false,

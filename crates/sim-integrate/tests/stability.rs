@@ -15,8 +15,15 @@ use sim_integrate::{
     stepper_info,
 };
 
-const WILD: Wildness =
-    Wildness { particles: 14, strain: (-0.5, 0.5), damped: false, pinned: true, balanced: false, speed: 0.1 };
+const WILD: Wildness = Wildness {
+    particles: 14,
+    strain: (-0.5, 0.5),
+    stiffness: (1.0, 1e6),
+    damped: false,
+    pinned: true,
+    balanced: false,
+    speed: 0.1,
+};
 
 /// Dense `M^-½ K M^-½` and `M^-½ D M^-½` over free coordinates, written here independently of the crate.
 fn dense(system: &ParticleSystem, state: &State) -> [DMatrix<f64>; 2] {
@@ -102,6 +109,7 @@ fn exact_limit_separates_bounded_from_unbounded_with_damping() {
         let tension = Wildness {
             particles: 8,
             strain: (0.0, 0.5),
+            stiffness: (1.0, 1e6),
             damped: true,
             pinned: true,
             balanced: false,

@@ -3,6 +3,7 @@
 mod error;
 mod frequency;
 mod gauge;
+mod pieces;
 mod recorder;
 mod reduce;
 pub mod result;
@@ -12,15 +13,17 @@ pub use error::RunError;
 pub use result::RunResult;
 
 use crate::model::{self, Model};
+use crate::scene::check::MAX_FRAMES;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
+use pieces::{Books, Cuts, make_step};
 use recorder::Recorder;
 use serde::{Deserialize, Serialize};
-use sim_core::{EnergyLedger, ImplicitSystem, LedgerReport, ModelSystem, StageRecord, State};
+use sim_core::{EnergyLedger, LedgerReport, ModelSystem, StageRecord, State};
 use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::StepPlanner;
-pub(crate) use steps::method;
+pub(crate) use steps::{method, stepper};
 
 /// How often a run reports its progress, in steps and at every frame.
 const PROGRESS_STEPS: u64 = 256;
@@ -81,6 +84,12 @@ fn run_here(
     options: RunOptions,
     progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
 ) -> Result<RunResult, RunError> {
+    if let Some(until) = options.until {
+        let frames = (until - scene.time.start) / scene.time.frame;
+        if frames > MAX_FRAMES {
+            return Err(RunError::TooManyFrames { until, frames, most: MAX_FRAMES });
+        }
+    }
     let mut model = model::build(scene)?;
     let gauges = gauge::gauges(scene, &model)?;
     let (info, mut stepper) = method(scene)?;
@@ -101,6 +110,7 @@ fn run_here(
     let mut recorder = Recorder::new(scene, gauges);
     let first = recorder.frame(0, &system, &layout, &state, ledger.report());
     let begun = Instant::now();
+    let mut cuts = Cuts::default();
     let mut largest_kinetic = ledger.report().current.kinetic;
     let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, &layout));
 
@@ -114,17 +124,14 @@ fn run_here(
             }
         };
         for step in 0..plan.steps {
-            state.t = t0 + step as f64 * plan.dt;
-            record.clear();
-            match stepper.step_recorded(model_system, &mut state, plan.dt, Some(&mut record)) {
-                Ok(stats) => recorder.count(&stats, plan.dt),
-                Err(source) => {
-                    failure = Some(planner.diagnose(source, recorder.steps(), plan.dt, &layout));
-                    break 'run;
-                }
+            let when = (t0 + step as f64 * plan.dt, plan.dt);
+            let mut books =
+                Books { ledger: &mut ledger, recorder: &mut recorder, record: &mut record, cuts: &mut cuts };
+            if let Err((source, dt)) = make_step(&system, &mut stepper, &mut state, when, &mut books) {
+                failure = Some(planner.diagnose(source, recorder.steps(), dt, &layout));
+                break 'run;
             }
             state.t = t0 + (step + 1) as f64 * plan.dt;
-            ledger.book(&system, |i| system.is_free(i), &state, &record);
             let account = ledger.report();
             largest_kinetic = largest_kinetic.max(account.current.kinetic);
             let made = account.numerical + account.residual;
@@ -152,6 +159,7 @@ fn run_here(
 
     let wall_s = begun.elapsed().as_secs_f64();
     warnings.extend(planner.warnings());
+    warnings.extend(cuts.warning());
     let result = RunResult {
         scene: scene.header.name.clone(),
         title: scene.header.title.clone(),

@@ -319,3 +319,52 @@ fn a_shorter_run_judges_nothing_and_a_stopped_one_says_so() {
         other => panic!("{other}"),
     }
 }
+
+/// A step that Newton's method cannot make is made in halves, which is said, and the account stays closed.
+#[test]
+fn steps_that_do_not_converge_are_cut() {
+    let text = r#"
+[scene]
+name = "swing"
+[time]
+duration = 0.5
+frame = 0.1
+[method]
+id = "implicit_euler"
+options = { newton = { max_iterations = ITERATIONS } }
+[[part]]
+id = "rope"
+kind = "rope"
+from = [0.0, 0.0, 0.0]
+to = [1.0, 0.0, 0.0]
+segments = 5
+axial_stiffness = 1e4
+linear_density = 0.1
+[[pin]]
+part = "rope"
+at = "start"
+[[force]]
+kind = "gravity"
+[[probe]]
+name = "tip"
+kind = "position"
+part = "rope"
+at = "end"
+component = "norm"
+[[probe]]
+name = "residual"
+kind = "energy"
+term = "max_relative_residual"
+"#;
+    let with = |iterations: &str| run_all(&scene(&text.replace("ITERATIONS", iterations)));
+    let whole = with("100").unwrap();
+    assert!(whole.steps == 5 && whole.warnings.is_empty(), "{} {:?}", whole.steps, whole.warnings);
+    let cut = with("5").unwrap();
+    assert!(cut.steps > 5, "{}", cut.steps);
+    assert!(cut.warnings.iter().any(|warning| warning.contains("halved")), "{:?}", cut.warnings);
+    assert!((cut.probes["tip"].value - 1.0).abs() < 0.01, "{}", cut.probes["tip"].value);
+    assert!(cut.probes["residual"].value < 1e-9, "{}", cut.probes["residual"].value);
+    assert!(cut.state.t == whole.state.t);
+    // One iteration is not enough for any piece.
+    assert!(matches!(with("1").unwrap_err(), RunError::Step { .. }));
+}

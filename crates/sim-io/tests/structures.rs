@@ -434,3 +434,65 @@ direction = "x"
     assert!((result.probes["tip"].value / 2e-3 - 1.0).abs() < 0.05, "{}", result.probes["tip"].value);
     assert_eq!(result.steps, 2000);
 }
+
+/// Every method of the registry runs a structure: a mass on a bar, against the exact step response.
+#[test]
+fn every_method_of_the_registry_runs_a_structure() {
+    let text = |method: &str| {
+        format!(
+            r#"
+[scene]
+name = "mass_on_a_bar"
+[structure]
+nodes = [[0, 0, 0], [1, 0, 0]]
+mass = "lumped"
+[material.m]
+youngs_modulus = 1e6
+[section.s]
+kind = "numbers"
+area = 1e-4
+[[member]]
+id = "bar"
+kind = "truss"
+nodes = [[0, 1]]
+material = "m"
+section = "s"
+[[member]]
+id = "mass"
+kind = "point_mass"
+at = 1
+mass = 0.25
+[[support]]
+at = 0
+fix = "pin"
+[[support]]
+at = 1
+fix = ["y", "z"]
+[[load]]
+kind = "force"
+at = 1
+direction = "x"
+value = 1.0
+[analysis]
+kind = "stepped"
+duration = 0.2
+dt = 1e-4
+method = "{method}"
+[[probe]]
+name = "end"
+kind = "displacement"
+at = 1
+direction = "x"
+"#
+        )
+    };
+    // ω = √(100/0.25) = 20 rad/s, x = F/k (1 − cos ωt).
+    let exact = 0.01 * (1.0 - (20.0_f64 * 0.2).cos());
+    for info in sim_integrate::STEPPERS {
+        let result = run(&text(info.method.id));
+        let result = result.unwrap_or_else(|error| panic!("{}: {error:?}", info.method.id));
+        let error = (result.probes["end"].value - exact).abs();
+        let bound = if info.method.order == 1 { 1e-4 } else { 1e-6 };
+        assert!(error < bound, "{}: {error:e}", info.method.id);
+    }
+}

@@ -6,13 +6,14 @@
 //! **Convention**: each off-diagonal pair of particles is emitted once, as (row, col) or (col, row) in any order; the
 //! mirrored block is its transpose and is never emitted. Diagonal blocks must be symmetric.
 
+mod refill;
+
 use std::sync::Arc;
 
-use nalgebra::Matrix3;
-
-use crate::block3::Block;
 use crate::matrix::BlockSymmetric;
 use crate::pattern::{BlockPattern, PatternError};
+
+pub use refill::BlockRefill;
 
 /// Why an assembly pass failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,8 +36,8 @@ pub enum AssemblyError {
         /// Column recorded.
         recorded_col: usize,
     },
-    /// A later pass emitted fewer or more blocks than were recorded.
-    #[error("{count} contributions where {recorded} were recorded")]
+    /// A later pass emitted fewer or more blocks than were recorded, or pairs in place of single blocks.
+    #[error("{count} contributions where {recorded} were recorded, or pairs in place of single blocks")]
     CountChanged {
         /// Contributions now.
         count: usize,
@@ -57,6 +58,7 @@ pub struct BlockRecorder {
     unknown: Vec<u32>,
     unknowns: usize,
     keys: Vec<[u32; 2]>,
+    pairs: Vec<[u32; 2]>,
 }
 
 impl BlockRecorder {
@@ -77,7 +79,7 @@ impl BlockRecorder {
                 index
             })
             .collect();
-        Self { unknown, unknowns, keys: Vec::new() }
+        Self { unknown, unknowns, keys: Vec::new(), pairs: Vec::new() }
     }
 
     /// Records one contribution to block (`row`, `col`), both particle indices.
@@ -91,9 +93,13 @@ impl BlockRecorder {
     /// Records what [`BlockRefill::add_edge`] adds for the pair (`a`, `b`).
     #[inline]
     pub fn add_edge(&mut self, a: usize, b: usize) {
-        self.add(a, a);
-        self.add(b, b);
-        self.add(a, b);
+        let narrow = |i: usize| u32::try_from(i).unwrap_or(u32::MAX);
+        self.pairs.push([narrow(a), narrow(b)]);
+    }
+
+    /// Records what [`BlockRefill::add_edges`] adds for these pairs.
+    pub fn add_edges(&mut self, ends: &[[u32; 2]]) {
+        self.pairs.extend_from_slice(ends);
     }
 
     /// Builds the pattern and the slot of every recorded contribution.
@@ -101,13 +107,14 @@ impl BlockRecorder {
     /// # Errors
     /// A contribution that names a particle beyond the last one.
     pub fn finish(self) -> Result<BlockAssembler, AssemblyError> {
-        let Self { unknown, unknowns, keys } = self;
+        let Self { unknown, unknowns, keys, pairs } = self;
         let particles = unknown.len();
-        if keys.len() >= TRANSPOSED as usize {
-            return Err(PatternError::TooLarge { what: "contributions", count: keys.len() }.into());
+        let contributions = keys.len() + pairs.len();
+        if contributions >= TRANSPOSED as usize {
+            return Err(PatternError::TooLarge { what: "contributions", count: contributions }.into());
         }
-        let mut edges = Vec::with_capacity(keys.len());
-        for &[row, col] in &keys {
+        let mut edges = Vec::with_capacity(contributions);
+        for &[row, col] in keys.iter().chain(&pairs) {
             if row.max(col) as usize >= particles {
                 let (row, col) = (row as usize, col as usize);
                 return Err(PatternError::OutOfRange { row, col, block_rows: particles }.into());
@@ -119,6 +126,9 @@ impl BlockRecorder {
         }
         let pattern = BlockPattern::from_edges(unknowns, &edges)?;
         drop(edges);
+        // Every recorded pair is an edge of the pattern, so the search finds it.
+        let upper =
+            |i: u32, j: u32| pattern.position(i.min(j) as usize, i.max(j) as usize).unwrap_or_default();
         let slots = keys
             .iter()
             .map(|&[row, col]| {
@@ -129,13 +139,40 @@ impl BlockRecorder {
                 if i == j {
                     return i;
                 }
-                // Every recorded pair is an edge of the pattern, so the search finds it.
-                let position = pattern.position(i.min(j) as usize, i.max(j) as usize).unwrap_or_default();
-                (position + unknowns) as u32 | if i > j { TRANSPOSED } else { 0 }
+                (upper(i, j) + unknowns) as u32 | if i > j { TRANSPOSED } else { 0 }
             })
-            .collect();
-        Ok(BlockAssembler { unknown, pattern: Arc::new(pattern), keys, slots })
+            .collect::<Vec<u32>>();
+        // Blocks that single contributions reach, or none at all, start at zero; the others at their first pair.
+        let mut started = vec![false; pattern.upper_len()];
+        for &slot in slots.iter().filter(|&&slot| slot != SKIPPED) {
+            if let Some(k) = ((slot & !TRANSPOSED) as usize).checked_sub(unknowns) {
+                started[k] = true;
+            }
+        }
+        let zeroed = (0_u32..).zip(&started).filter(|(_, started)| **started).map(|(k, _)| k).collect();
+        let mut pair_slot = |&[a, b]: &[u32; 2]| {
+            let diagonal = [a, b].map(|particle| unknown[particle as usize]);
+            let [i, j] = diagonal;
+            if i == SKIPPED || j == SKIPPED || i == j {
+                return PairSlot { diagonal, upper: SKIPPED };
+            }
+            let k = upper(i, j);
+            let first = !std::mem::replace(&mut started[k], true);
+            PairSlot { diagonal, upper: k as u32 | if first { FIRST } else { 0 } }
+        };
+        let pair_slots = pairs.iter().map(&mut pair_slot).collect();
+        Ok(BlockAssembler { unknown, pattern: Arc::new(pattern), keys, slots, pairs, pair_slots, zeroed })
     }
+}
+
+/// Marks the first contribution to an upper block: it is stored, not added, so that the block need not be cleared before.
+const FIRST: u32 = 1 << 31;
+
+/// Where the blocks of a pair go; [`SKIPPED`], which no array reaches, where an end is pinned.
+#[derive(Debug, Clone, Copy)]
+struct PairSlot {
+    diagonal: [u32; 2],
+    upper: u32,
 }
 
 /// A pattern and the slot of every contribution of a fixed sequence.
@@ -145,6 +182,10 @@ pub struct BlockAssembler {
     pattern: Arc<BlockPattern>,
     keys: Vec<[u32; 2]>,
     slots: Vec<u32>,
+    pairs: Vec<[u32; 2]>,
+    pair_slots: Vec<PairSlot>,
+    /// Upper blocks that a pass sets to zero before it begins.
+    zeroed: Vec<u32>,
 }
 
 impl BlockAssembler {
@@ -167,9 +208,9 @@ impl BlockAssembler {
         self.unknown.len()
     }
 
-    /// Number of contributions in the sequence.
+    /// Number of contributions in the sequence; a pair counts once.
     pub fn contribution_count(&self) -> usize {
-        self.keys.len()
+        self.keys.len() + self.pairs.len()
     }
 
     /// Copies the 3-vectors of the free particles out of a vector over all particles.
@@ -204,7 +245,7 @@ impl BlockAssembler {
         assert_eq!(unknowns, u, "a vector of unknowns of {unknowns} entries where {u} are needed");
     }
 
-    /// Sets `matrix` to zero and starts a pass that fills it again.
+    /// Starts a pass that fills `matrix` anew; what it held is lost.
     ///
     /// # Panics
     /// If `matrix` was made on a pattern of another size.
@@ -218,125 +259,30 @@ impl BlockAssembler {
             self.pattern.block_rows(),
             self.pattern.upper_len()
         );
-        matrix.fill_zero();
+        matrix.diagonal.fill([0.0; 9]);
+        for &k in &self.zeroed {
+            matrix.upper[k as usize] = [0.0; 9];
+        }
         BlockRefill {
             keys: &self.keys,
             slots: &self.slots,
+            pairs: &self.pairs,
+            pair_slots: &self.pair_slots,
             unknowns: self.pattern.block_rows(),
             diagonal: &mut matrix.diagonal,
             upper: &mut matrix.upper,
             next: 0,
+            next_pair: 0,
             error: None,
         }
-    }
-}
-
-/// A pass that refills a matrix; contributions must come in the recorded order.
-#[derive(Debug)]
-pub struct BlockRefill<'a> {
-    keys: &'a [[u32; 2]],
-    slots: &'a [u32],
-    unknowns: usize,
-    diagonal: &'a mut [Block],
-    upper: &'a mut [Block],
-    next: usize,
-    error: Option<AssemblyError>,
-}
-
-impl BlockRefill<'_> {
-    /// Adds `block` to block (`row`, `col`), both particle indices.
-    #[inline]
-    pub fn add(&mut self, row: usize, col: usize, block: &Matrix3<f64>) {
-        self.add_scaled(row, col, 1.0, block);
-    }
-
-    /// Adds `scale * block` to block (`row`, `col`), both particle indices.
-    #[inline]
-    pub fn add_scaled(&mut self, row: usize, col: usize, scale: f64, block: &Matrix3<f64>) {
-        if let Some(slot) = self.next_slot(row, col) {
-            self.write(slot, scale, block);
-        }
-    }
-
-    /// Adds a two-particle stencil: `scale * block` to (a, a) and (b, b), and `-scale * block` to (a, b). The block of a
-    /// force between two particles has this form; one call replaces three.
-    #[inline]
-    pub fn add_edge(&mut self, a: usize, b: usize, scale: f64, block: &Matrix3<f64>) {
-        for (row, col, scale) in [(a, a, scale), (b, b, scale), (a, b, -scale)] {
-            self.add_scaled(row, col, scale, block);
-        }
-    }
-
-    #[inline]
-    fn next_slot(&mut self, row: usize, col: usize) -> Option<u32> {
-        let index = self.next;
-        self.next += 1;
-        match self.keys.get(index) {
-            Some(key) if key[0] as usize == row && key[1] as usize == col => Some(self.slots[index]),
-            Some(&key) => {
-                self.note_change(index, row, col, key);
-                None
-            }
-            None => None,
-        }
-    }
-
-    #[cold]
-    fn note_change(&mut self, index: usize, row: usize, col: usize, key: [u32; 2]) {
-        let (recorded_row, recorded_col) = (key[0] as usize, key[1] as usize);
-        self.error.get_or_insert(AssemblyError::SequenceChanged {
-            index,
-            row,
-            col,
-            recorded_row,
-            recorded_col,
-        });
-    }
-
-    #[inline]
-    fn write(&mut self, slot: u32, scale: f64, block: &Matrix3<f64>) {
-        if slot == SKIPPED {
-            return;
-        }
-        let index = (slot & !TRANSPOSED) as usize;
-        let target = match index.checked_sub(self.unknowns) {
-            None => &mut self.diagonal[index],
-            Some(k) => &mut self.upper[k],
-        };
-        // nalgebra stores columns, we store rows: the transposed case is the plain copy.
-        let columns: &[f64] = block.as_slice();
-        if slot & TRANSPOSED == 0 {
-            for r in 0..3 {
-                for c in 0..3 {
-                    target[3 * r + c] += scale * columns[3 * c + r];
-                }
-            }
-        } else {
-            for (t, v) in target.iter_mut().zip(columns) {
-                *t += scale * v;
-            }
-        }
-    }
-
-    /// Ends the pass.
-    ///
-    /// # Errors
-    /// The first contribution that differs from the recorded sequence, or a different number of contributions. The values
-    /// of the matrix are then unusable.
-    pub fn finish(self) -> Result<(), AssemblyError> {
-        if let Some(error) = self.error {
-            return Err(error);
-        }
-        if self.next != self.keys.len() {
-            return Err(AssemblyError::CountChanged { count: self.next, recorded: self.keys.len() });
-        }
-        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block3::Block;
+    use nalgebra::Matrix3;
 
     fn scaled_identity(s: f64) -> Matrix3<f64> {
         Matrix3::identity() * s
@@ -409,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_is_three_contributions() {
+    fn an_edge_fills_three_places() {
         let s = Matrix3::new(2.0, 1.0, 0.0, 1.0, 3.0, 0.5, 0.0, 0.5, 4.0);
         let mut recorder = BlockRecorder::new(&[true, true]);
         recorder.add_edge(1, 0);
@@ -420,6 +366,66 @@ mod tests {
         refill.finish().unwrap();
         assert_eq!(matrix.block(0, 1).unwrap(), -0.5 * s);
         assert_eq!(matrix.block(1, 1).unwrap(), 0.5 * s);
+    }
+
+    /// Pinned ends, both directions, a pair met twice and one that single blocks reach too, filled twice over old values.
+    #[test]
+    fn batches_of_pairs_equal_their_blocks_one_by_one() {
+        let ends = [[0, 1], [2, 1], [1, 2], [3, 4], [4, 0], [2, 4]];
+        let block = |k: usize| {
+            let b = Matrix3::from_fn(|r, c| ((3 * k + r + c) as f64).sin());
+            b * b.transpose()
+        };
+        let is_free = [false, true, true, true, true];
+        let single = Matrix3::from_fn(|r, c| (r * 3 + c) as f64);
+        let (mut batched, mut apart) = (BlockRecorder::new(&is_free), BlockRecorder::new(&is_free));
+        for recorder in [&mut batched, &mut apart] {
+            recorder.add(4, 3);
+            recorder.add(1, 3);
+        }
+        batched.add_edges(&ends);
+        for [a, b] in ends.map(|pair| pair.map(|i| i as usize)) {
+            for (r, c) in [(a, a), (b, b), (a, b)] {
+                apart.add(r, c);
+            }
+        }
+        let (batched, apart) = (batched.finish().unwrap(), apart.finish().unwrap());
+        let (mut x, mut y) = (
+            BlockSymmetric::zeros(batched.pattern().clone()),
+            BlockSymmetric::zeros(apart.pattern().clone()),
+        );
+        for _ in 0..2 {
+            let (mut one, mut other) = (batched.refill(&mut x), apart.refill(&mut y));
+            for refill in [&mut one, &mut other] {
+                refill.add(4, 3, &single);
+                refill.add(1, 3, &single);
+            }
+            let rows: Vec<Block> =
+                (0..ends.len()).map(|k| std::array::from_fn(|e| block(k)[(e / 3, e % 3)])).collect();
+            one.add_edges(&ends[..2], &rows[..2]);
+            one.add_edges(&ends[2..], &rows[2..]);
+            for (k, [a, b]) in ends.map(|pair| pair.map(|i| i as usize)).into_iter().enumerate() {
+                let b_k = block(k);
+                for (r, c, m) in [(a, a, b_k), (b, b, b_k), (a, b, -b_k)] {
+                    other.add(r, c, &m);
+                }
+            }
+            one.finish().unwrap();
+            other.finish().unwrap();
+            for (a, b) in x.diagonal().iter().chain(x.upper()).zip(y.diagonal().iter().chain(y.upper())) {
+                for (a, b) in a.iter().zip(b) {
+                    assert!((a - b).abs() < 1e-14, "{a} and {b}");
+                }
+            }
+        }
+        let mut refill = batched.refill(&mut x);
+        refill.add_edges(&[[0, 1], [1, 2]], &[[0.0; 9]; 2]);
+        let changed =
+            AssemblyError::SequenceChanged { index: 1, row: 1, col: 2, recorded_row: 2, recorded_col: 1 };
+        assert_eq!(refill.finish(), Err(changed));
+        let mut refill = batched.refill(&mut x);
+        refill.add_edges(&ends, &[[0.0; 9]; 6]);
+        assert_eq!(refill.finish_after(0), Ok(()));
     }
 
     #[test]

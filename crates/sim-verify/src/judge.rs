@@ -6,11 +6,13 @@ use crate::studies::order::OrderReport;
 use sim_core::{MethodInfo, ModelSystem, Stepper};
 
 pub mod conservation;
+pub mod constraint;
 pub mod contract;
 pub mod convergence;
 pub mod element;
 pub mod inverse;
 pub mod linear;
+pub mod links;
 pub mod model;
 
 /// A stepper of any model.

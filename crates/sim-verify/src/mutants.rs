@@ -4,6 +4,7 @@
 //! the wrong ones at least 95 % are rejected, and the survivors carry the reason why nobody can tell.
 
 use crate::claim::Claim;
+use crate::judge::links::judge_links;
 use crate::judge::model::{judge_model, judge_spring};
 use crate::judge::{AnyStepper, Subject, first_failure};
 use sim_core::force::springs::Spring;
@@ -13,14 +14,18 @@ use sim_core::{
 };
 
 mod catalogue;
+mod constraints;
 mod implicit;
 pub mod inverse;
+mod links;
 mod models;
 mod runge_kutta;
 mod splitting;
 mod springs;
 mod wrapped;
 
+pub use constraints::{CONSTRAINT_SLIPS, ConstraintSlip, rejects};
+use links::{LinkMistake, written};
 use models::{Tamper, Tampered};
 use springs::{Mistake, WrittenSpring};
 pub use wrapped::{SLIPS, Slip, Slipped};
@@ -30,6 +35,7 @@ pub use wrapped::{SLIPS, Slip, Slipped};
 enum Patient {
     Stepper(fn() -> AnyStepper),
     Spring(Mistake),
+    Links(LinkMistake),
     /// The registry sample of a force.
     Model(&'static str, Tamper),
 }
@@ -75,6 +81,10 @@ impl Mutant {
                     .find(|claim| !claim.pass())
                     .map(named)
             }
+            Patient::Links(mistake) => judge_links("links", &|model| Some(written(model, mistake)))
+                .into_iter()
+                .find(|claim| !claim.pass())
+                .map(named),
             Patient::Model(force, tamper) => {
                 let info = FORCES.iter().find(|info| info.id == force)?;
                 let (system, state) = (info.sample)();

@@ -135,7 +135,7 @@ impl<L: PointLaw> ImplicitSystem for PointSystem<L> {
         sink: &mut dyn BlockSink,
     ) {
         let mut k = self.law.stiffness(vector(q));
-        if definiteness == Definiteness::Projected {
+        if definiteness != Definiteness::Exact {
             let mut eigen = k.symmetric_eigen();
             if eigen.eigenvalues.min() < 0.0 {
                 eigen.eigenvalues.apply(|value| *value = value.max(0.0));

@@ -12,6 +12,8 @@ use sim_verify::studies::derivatives::force_of;
 use sim_verify::studies::run;
 use sim_verify::{Claim, DenseMatrices};
 
+pub(super) mod motions;
+
 /// A value or model that a case does not give.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CaseError {

@@ -2,7 +2,8 @@
 
 use super::charts::Chart;
 use super::{
-    area_a, area_b, area_d, area_e, area_f, certificate, elements, forces, mutants, solvers, steppers,
+    area_a, area_b, area_c, area_d, area_e, area_f, certificate, constraints, elements, forces, links,
+    mutants, solvers, steppers,
 };
 use sim_verify::{Claim, OrderReport};
 
@@ -61,6 +62,7 @@ pub struct Section {
 pub const SECTIONS: &[Section] = &[
     Section { crate_name: "sim-core", jobs: forces::jobs },
     Section { crate_name: "sim-core", jobs: area_b::jobs },
+    Section { crate_name: "sim-core", jobs: area_b::motions::jobs },
     Section { crate_name: "sim-integrate", jobs: steppers::jobs },
     Section { crate_name: "sim-integrate", jobs: area_a::jobs },
     Section { crate_name: "sim-integrate", jobs: certificate::jobs },
@@ -68,8 +70,12 @@ pub const SECTIONS: &[Section] = &[
     Section { crate_name: "sim-fem", jobs: area_d::jobs },
     Section { crate_name: "sim-linalg", jobs: solvers::jobs },
     Section { crate_name: "sim-linalg", jobs: area_e::jobs },
+    Section { crate_name: "sim-pbd", jobs: constraints::jobs },
+    Section { crate_name: "sim-pbd", jobs: links::jobs },
     Section { crate_name: "sim-pbd", jobs: area_f::jobs },
+    Section { crate_name: "sim-pbd", jobs: area_c::jobs },
     Section { crate_name: "sim-verify", jobs: mutants::jobs },
+    Section { crate_name: "sim-verify", jobs: constraints::mutants },
     Section { crate_name: "sim-verify", jobs: elements::mutants::jobs },
     Section { crate_name: "sim-verify", jobs: solvers::mutants::jobs },
 ];

@@ -1,6 +1,6 @@
 //! `docs/verification.md`: the record of the quick run, the same on every machine.
 
-use super::Verification;
+use super::{Verification, open};
 use sim_verify::claim::compact;
 use sim_verify::reference::{areas, open_cases};
 use sim_verify::{ClaimRow, reference};
@@ -130,9 +130,18 @@ pub(super) fn render(found: &Verification) -> String {
         text.push('\n');
     }
     text.push_str("## Open reference cases\n\nCases of `crates/sim-verify/reference/` that no row above rests on yet.\n\n");
-    for (area, ids) in open_by_area(&found.rows) {
-        let ids = ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+    for (area, list) in open_by_area(&found.rows) {
+        let ids = list.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
         let _ = writeln!(text, "- {area}{}{ids}", if ids.is_empty() { "" } else { ": " });
+        for id in &list {
+            if let Some(reason) = open::reason(id) {
+                let _ = writeln!(text, "  - `{id}`: {reason}.");
+            }
+        }
+    }
+    text.push_str("\nParts of cases that no row measures:\n\n");
+    for (id, part) in open::PARTS {
+        let _ = writeln!(text, "- `{id}`: {part}.");
     }
     text
 }

@@ -238,6 +238,14 @@ impl Potential<4> for ClothHinge {
         }
         BlockHessian::from_differences(&SIGNS, &h)
     }
+
+    /// The Gauss-Newton part `k ∇θ ∇θᵀ`.
+    fn reduced_hessian(&self, x: &[Vector3<f64>; 4]) -> BlockHessian<4> {
+        let Some(fold) = Fold::new(x) else { return BlockHessian::zeros() };
+        let [ge, ga, gb] = fold.gradient();
+        let g = [-(ge + ga + gb), ge, ga, gb];
+        BlockHessian { blocks: g.map(|gi| g.map(|gj| gi * gj.transpose() * self.stiffness)) }
+    }
 }
 
 impl StencilLaw<4> for ClothHinge {

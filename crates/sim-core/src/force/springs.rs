@@ -2,15 +2,17 @@
 
 mod kernel;
 mod layout;
+mod matrix;
 
 use self::layout::Layout;
+use self::matrix::Blend;
 use super::{Force, ForceError, ForceInfo, ForceKind, Kinematics, Units, not_negative, point, sample};
 use crate::energy::{Energy, EnergyTerm, Work, WorkTerm};
 use crate::particles::{ParticleSystem, ParticleSystemBuilder};
 use crate::potential::{BlockHessian, Potential};
 use crate::state::State;
 use crate::stencils::check_particles;
-use crate::system::{BlockSink, Definiteness, Dependence, StencilBound};
+use crate::system::{BlockSink, Definiteness, Dependence, MatrixRequest, StencilBound};
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -71,20 +73,16 @@ impl SpringPotential {
     /// The block `B` of the Hessian `[[B, -B], [-B, B]]` for `d = x1 - x0`:
     /// `k [d̂d̂ᵀ + (1 - l0/l)(I - d̂d̂ᵀ)]`; projected, the transverse factor is not below zero.
     pub fn block(&self, d: Vector3<f64>, definiteness: Definiteness) -> Matrix3<f64> {
-        let k = self.stiffness;
-        if self.rest_length == 0.0 {
-            return Matrix3::from_diagonal_element(k);
-        }
-        let l = d.norm();
+        let (k, l) = (self.stiffness, d.norm());
         if l == 0.0 {
-            return Matrix3::from_diagonal_element(k / 3.0);
+            return Matrix3::from_diagonal_element(if self.rest_length == 0.0 { k } else { k / 3.0 });
         }
-        let transverse = match definiteness {
+        let across = match definiteness {
             Definiteness::Exact => 1.0 - self.rest_length / l,
-            Definiteness::Projected => (1.0 - self.rest_length / l).max(0.0),
-        };
+            Definiteness::Projected | Definiteness::Reduced => (1.0 - self.rest_length / l).max(0.0),
+        } * k;
         let n = d / l;
-        n * n.transpose() * (k * (1.0 - transverse)) + Matrix3::from_diagonal_element(k * transverse)
+        n * n.transpose() * (k - across) + Matrix3::from_diagonal_element(across)
     }
 }
 
@@ -243,22 +241,16 @@ impl Force for Springs {
     }
 
     fn stiffness_matrix(&self, at: Kinematics<'_>, definiteness: Definiteness, sink: &mut dyn BlockSink) {
-        for (index, &[a, b]) in self.ends.iter().enumerate() {
-            let spring =
-                SpringPotential { stiffness: self.stiffness[index], rest_length: self.rest_length[index] };
-            let block = spring.block(point(at.q, b) - point(at.q, a), definiteness);
-            sink.add_pair(a as usize, b as usize, &block);
-        }
+        self.weighted_matrix(at, MatrixRequest::stiffness(definiteness), sink);
     }
 
     fn damping_matrix(&self, at: Kinematics<'_>, sink: &mut dyn BlockSink) {
-        for (index, &[a, b]) in self.ends.iter().enumerate() {
-            let d = point(at.q, b) - point(at.q, a);
-            let l2 = d.norm_squared();
-            // A place is emitted even when its block is zero: the sequence of places may not change.
-            let scale = if l2 > 0.0 { self.damping[index] / l2 } else { 0.0 };
-            sink.add_pair(a as usize, b as usize, &(d * d.transpose() * scale));
-        }
+        let request = MatrixRequest { damping: 1.0, ..MatrixRequest::stiffness(Definiteness::Projected) };
+        self.weighted_matrix(at, MatrixRequest { stiffness: 0.0, ..request }, sink);
+    }
+
+    fn weighted_matrix(&self, at: Kinematics<'_>, request: MatrixRequest<'_>, sink: &mut dyn BlockSink) {
+        self.layout.emit_blocks(Blend { q: at.q, v: at.v, request }, sink);
     }
 
     fn damping_stiffness(&self, at: Kinematics<'_>, emit: &mut dyn FnMut(usize, usize, &Matrix3<f64>)) {

@@ -161,6 +161,18 @@ pub enum StructureError {
         /// Number of negative eigenvalues.
         negative: usize,
     },
+    /// The mass matrix is not one number per block.
+    #[error(
+        "node {node}, direction {direction}: {reason}, but an explicit method needs one mass per node (mass kind `lumped`)"
+    )]
+    Unlumped {
+        /// Node.
+        node: usize,
+        /// Direction.
+        direction: Direction,
+        /// What its mass is like.
+        reason: &'static str,
+    },
     /// An element gave a value that is not finite.
     #[error(
         "{quantity} of element {index} ({id}) is not finite: it is squeezed to zero length or has no equilibrium"

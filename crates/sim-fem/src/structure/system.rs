@@ -203,7 +203,7 @@ impl ImplicitSystem for Structure {
         let mut local = LocalMatrix::zeros(0);
         self.each_member(|element, x, dofs| {
             element.tangent(x, &gathered(dofs, q)[..dofs.len()], &mut local);
-            if definiteness == Definiteness::Projected && !element.is_linear() {
+            if definiteness != Definiteness::Exact && !element.is_linear() {
                 project(&mut local);
             }
             self.emit(dofs, &local, 1.0, sink);

@@ -11,21 +11,21 @@ impl Case {
         Self(reference::case(id).unwrap())
     }
 
+    fn find<T>(name: &str, read: impl Fn(&str) -> Result<T, ReferenceError>) -> T {
+        read(&format!("inputs/{name}")).or_else(|_| read(&format!("expected/{name}"))).unwrap()
+    }
+
     pub fn number(&self, name: &str) -> f64 {
-        find(name, |path| self.0.number(path))
+        Self::find(name, |path| self.0.number(path))
     }
 
     pub fn list(&self, name: &str) -> Vec<f64> {
-        find(name, |path| self.0.numbers(path))
+        Self::find(name, |path| self.0.numbers(path))
     }
 
     pub fn table(&self, name: &str) -> Vec<Vec<f64>> {
-        find(name, |path| self.0.rows(path))
+        Self::find(name, |path| self.0.rows(path))
     }
-}
-
-fn find<T>(name: &str, read: impl Fn(&str) -> Result<T, ReferenceError>) -> T {
-    read(&format!("inputs/{name}")).or_else(|_| read(&format!("expected/{name}"))).unwrap()
 }
 
 /// Relative comparison; `scale` guards expected values near zero.

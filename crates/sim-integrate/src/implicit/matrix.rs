@@ -1,16 +1,112 @@
 //! `M + a D + b K` over the free particles, on a pattern that is recorded once.
 
 use nalgebra::Matrix3;
-use sim_core::{Definiteness, ImplicitSystem};
-use sim_linalg::{AssemblyError, BlockAssembler, BlockRecorder, BlockSymmetric};
+use sim_core::{BlockSink, Definiteness, ImplicitSystem, MatrixRequest};
+use sim_linalg::{AssemblyError, BlockAssembler, BlockRecorder, BlockRefill, BlockSymmetric};
 
 /// The matrix of a stage and the mass blocks behind it.
 #[derive(Debug)]
 pub(crate) struct StageMatrix {
     pub assembler: BlockAssembler,
     pub matrix: BlockSymmetric,
-    mass: Vec<(usize, usize, Matrix3<f64>)>,
+    /// Exact and projected values behind a blend; made when first needed.
+    exact: Option<BlockSymmetric>,
+    projected: Option<BlockSymmetric>,
+    mass: Vec<MassBlock>,
     is_free: Vec<bool>,
+}
+
+/// Takes down the places of a weighted matrix.
+struct Recording<'a> {
+    recorder: &'a mut BlockRecorder,
+}
+
+impl BlockSink for Recording<'_> {
+    fn add(&mut self, row: usize, col: usize, _block: &Matrix3<f64>) {
+        self.recorder.add(row, col);
+    }
+    fn add_pair(&mut self, a: usize, b: usize, _block: &Matrix3<f64>) {
+        self.recorder.add_edge(a, b);
+    }
+    fn add_pairs(&mut self, ends: &[[u32; 2]], _blocks: &[[f64; 9]]) {
+        self.recorder.add_edges(ends);
+    }
+}
+
+/// Adds a weighted matrix at the recorded places.
+struct Filling<'a, 'b>(&'a mut BlockRefill<'b>);
+
+impl BlockSink for Filling<'_, '_> {
+    fn add(&mut self, row: usize, col: usize, block: &Matrix3<f64>) {
+        self.0.add(row, col, block);
+    }
+    fn add_pair(&mut self, a: usize, b: usize, block: &Matrix3<f64>) {
+        self.0.add_edge(a, b, 1.0, block);
+    }
+    fn add_pairs(&mut self, ends: &[[u32; 2]], blocks: &[[f64; 9]]) {
+        self.0.add_edges(ends, blocks);
+    }
+}
+
+/// Adds a matrix times `x` to `y`, both over all particles.
+pub(crate) struct AddProduct<'a> {
+    pub x: &'a [f64],
+    pub y: &'a mut [f64],
+}
+
+impl BlockSink for AddProduct<'_> {
+    fn add(&mut self, row: usize, col: usize, block: &Matrix3<f64>) {
+        add_product(block, &self.x[3 * col..3 * col + 3], &mut self.y[3 * row..3 * row + 3]);
+        if row != col {
+            add_product(&block.transpose(), &self.x[3 * row..3 * row + 3], &mut self.y[3 * col..3 * col + 3]);
+        }
+    }
+    fn add_pair(&mut self, a: usize, b: usize, block: &Matrix3<f64>) {
+        let rows = std::array::from_fn(|k| block[(k / 3, k % 3)]);
+        self.add_pairs(&[[a as u32, b as u32]], &[rows]);
+    }
+    fn add_pairs(&mut self, ends: &[[u32; 2]], blocks: &[[f64; 9]]) {
+        let (x, y) = (self.x.as_chunks::<3>().0, self.y.as_chunks_mut::<3>().0);
+        for (&[a, b], s) in ends.iter().zip(blocks) {
+            let (a, b) = (a as usize, b as usize);
+            let d = [x[a][0] - x[b][0], x[a][1] - x[b][1], x[a][2] - x[b][2]];
+            for r in 0..3 {
+                let product = s[3 * r] * d[0] + s[3 * r + 1] * d[1] + s[3 * r + 2] * d[2];
+                y[a][r] += product;
+                y[b][r] -= product;
+            }
+        }
+    }
+}
+
+/// Row, column and block of the mass matrix.
+type MassBlock = (usize, usize, Matrix3<f64>);
+
+/// Where a matrix is taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point<'a> {
+    pub t: f64,
+    pub q: &'a [f64],
+    pub v: &'a [f64],
+    /// Positions from which stresses are predicted; none for those of K where it is.
+    pub before: Option<&'a [f64]>,
+}
+
+fn fill<S: ImplicitSystem + ?Sized>(
+    (assembler, mass): (&BlockAssembler, &[MassBlock]),
+    matrix: &mut BlockSymmetric,
+    system: &S,
+    (a, b): (f64, f64),
+    Point { t, q, v, before }: Point<'_>,
+    definiteness: Definiteness,
+) -> Result<(), AssemblyError> {
+    let mut refill = assembler.refill(matrix);
+    for (r, c, block) in mass {
+        refill.add(*r, *c, block);
+    }
+    let request = MatrixRequest { damping: a, stiffness: b, definiteness, before };
+    system.weighted_matrix(t, q, v, request, &mut Filling(&mut refill));
+    refill.finish()
 }
 
 impl StageMatrix {
@@ -25,18 +121,17 @@ impl StageMatrix {
         let mut recorder = BlockRecorder::new(&is_free);
         let mut mass = Vec::new();
         system.mass_matrix(&mut |r: usize, c: usize, b: &Matrix3<f64>| {
-            recorder.add(r, c);
             if is_free[r] && is_free[c] {
+                recorder.add(r, c);
                 mass.push((r, c, *b));
             }
         });
-        let mut add = |r: usize, c: usize, _: &Matrix3<f64>| recorder.add(r, c);
-        system.damping_matrix(t, q, v, &mut add);
-        system.stiffness_matrix(t, q, v, Definiteness::Exact, &mut add);
-        system.damping_stiffness(t, q, v, &mut add);
+        let mut sink = Recording { recorder: &mut recorder };
+        let request = MatrixRequest { damping: 1.0, ..MatrixRequest::stiffness(Definiteness::Exact) };
+        system.weighted_matrix(t, q, v, request, &mut sink);
         let assembler = recorder.finish()?;
         let matrix = BlockSymmetric::zeros(assembler.pattern().clone());
-        Ok(Self { assembler, matrix, mass, is_free })
+        Ok(Self { assembler, matrix, exact: None, projected: None, mass, is_free })
     }
 
     /// Takes over the masses of `system`; false when its free particles or the places of its masses are not the recorded ones.
@@ -64,35 +159,53 @@ impl StageMatrix {
         self.is_free[i]
     }
 
-    /// Sets the matrix to `M + a D + b K` at time `t`, positions `q`, velocities `v`.
+    /// Sets the matrix to `M + a D + b K` at time `t`, positions `q`, velocities `v`; the stress in K is predicted from the positions
+    /// `before`. Blends can be taken of it once more after [`StageMatrix::project`].
     ///
-    /// Exact blocks include the symmetric part of how dissipative forces change with position: a dashpot that opens acts like
-    /// tension, and across a slack spring there may be nothing else. It can be indefinite, so projected ones do without.
+    /// How dissipative forces change with position (`damping_stiffness`) is not in it, but for the tension of dashpots, which K has:
+    /// the rest is not symmetric, and its symmetric half alone is worse than nothing. It couples the stiff direction of a spring with
+    /// the soft ones across, one way only: dropped, the coupling is solved by back substitution over two iterations.
     pub fn fill<S: ImplicitSystem + ?Sized>(
         &mut self,
         system: &S,
-        (a, b): (f64, f64),
-        (t, q, v): (f64, &[f64], &[f64]),
+        factors: (f64, f64),
+        at: Point<'_>,
         definiteness: Definiteness,
     ) -> Result<(), AssemblyError> {
-        let mut refill = self.assembler.refill(&mut self.matrix);
-        system.mass_matrix(&mut |r: usize, c: usize, block: &Matrix3<f64>| refill.add(r, c, block));
-        system.damping_matrix(t, q, v, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
-            refill.add_scaled(r, c, a, block);
-        });
-        system.stiffness_matrix(t, q, v, definiteness, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
-            refill.add_scaled(r, c, b, block);
-        });
-        let half = if definiteness == Definiteness::Exact { 0.5 * b } else { 0.0 };
-        system.damping_stiffness(t, q, v, &mut |r: usize, c: usize, block: &Matrix3<f64>| {
-            if r == c {
-                refill.add_scaled(r, c, half, &(block + block.transpose()));
-            } else {
-                // Both halves are emitted, and the mirror of each adds to the other.
-                refill.add_scaled(r, c, half, block);
+        let Self { assembler, matrix, mass, .. } = self;
+        fill((assembler, mass), matrix, system, factors, at, definiteness)
+    }
+
+    /// After a `fill` with exact blocks: keeps them, and fills the projected ones, so that [`StageMatrix::blend`] can mix both.
+    pub fn project<S: ImplicitSystem + ?Sized>(
+        &mut self,
+        system: &S,
+        factors: (f64, f64),
+        at: Point<'_>,
+    ) -> Result<(), AssemblyError> {
+        let Self { assembler, matrix, projected, exact, mass, .. } = self;
+        for values in [&mut *projected, &mut *exact] {
+            if values.is_none() {
+                *values = Some(BlockSymmetric::zeros(assembler.pattern().clone()));
             }
-        });
-        refill.finish()
+        }
+        let (Some(projected), Some(exact)) = (projected, exact) else { return Ok(()) };
+        std::mem::swap(matrix, exact);
+        fill((assembler, mass), projected, system, factors, at, Definiteness::Reduced)
+    }
+
+    /// Sets the matrix to `(1 - share) exact + share projected`.
+    pub fn blend(&mut self, share: f64) {
+        let (Some(projected), Some(exact)) = (&self.projected, &self.exact) else { return };
+        let mix = |to: &mut [[f64; 9]], exact: &[[f64; 9]], projected: &[[f64; 9]]| {
+            for ((to, e), p) in to.iter_mut().zip(exact).zip(projected) {
+                for k in 0..9 {
+                    to[k] = e[k] + share * (p[k] - e[k]);
+                }
+            }
+        };
+        mix(self.matrix.diagonal_mut(), exact.diagonal(), projected.diagonal());
+        mix(self.matrix.upper_mut(), exact.upper(), projected.upper());
     }
 
     /// `y = M x` over all particles; rows that are not free are zero.
@@ -141,7 +254,9 @@ mod tests {
         let mut stage = StageMatrix::record(&system, 0.0, &q, &v).unwrap();
         assert_eq!(stage.assembler.pattern().dim(), 6);
         let (a, b) = (0.01, 1e-4);
-        stage.fill(&system, (a, b), (0.0, &q, &v), Definiteness::Exact).unwrap();
+        stage
+            .fill(&system, (a, b), Point { t: 0.0, q: &q, v: &v, before: Some(&q) }, Definiteness::Exact)
+            .unwrap();
         // Particle 1 has three springs: two at rest length and one, to particle 3, of length 2 and so half of it across.
         let along = 0.5 + 3.0 * (a * 2.0 + b * 100.0);
         let across = 0.5 + 0.5 * b * 100.0;

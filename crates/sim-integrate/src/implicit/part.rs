@@ -2,7 +2,8 @@
 
 use nalgebra::Matrix3;
 use sim_core::{
-    BlockSink, Definiteness, Dependence, Energy, ForceMask, ImplicitSystem, SplitSystem, System, Work,
+    BlockSink, Definiteness, Dependence, Energy, ForceMask, ImplicitSystem, MatrixRequest, SplitSystem,
+    System, Work,
 };
 
 /// The masked forces of `whole`, with all of its masses, pins and drives.
@@ -56,6 +57,16 @@ impl ImplicitSystem for Part<'_> {
         sink: &mut dyn BlockSink,
     ) {
         self.whole.part_stiffness_matrix(self.mask, t, q, v, definiteness, sink);
+    }
+    fn weighted_matrix(
+        &self,
+        t: f64,
+        q: &[f64],
+        v: &[f64],
+        request: MatrixRequest<'_>,
+        sink: &mut dyn BlockSink,
+    ) {
+        self.whole.part_weighted_matrix(self.mask, t, q, v, request, sink);
     }
     fn damping_stiffness(
         &self,

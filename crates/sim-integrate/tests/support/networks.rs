@@ -43,6 +43,8 @@ pub struct Wildness {
     pub particles: usize,
     /// Range of (length - rest length) / length.
     pub strain: (f64, f64),
+    /// Range of the stiffness in N/m.
+    pub stiffness: (f64, f64),
     pub damped: bool,
     pub pinned: bool,
     /// Constant loads hold the network in equilibrium.
@@ -51,7 +53,7 @@ pub struct Wildness {
     pub speed: f64,
 }
 
-/// A connected network with stiffness spread 1e6 and mass spread 1e4.
+/// A connected network with mass spread 1e4.
 pub fn network(seed: u64, wildness: Wildness) -> (ParticleSystem, State) {
     let mut random = Random(seed);
     let n = 2 + random.below(wildness.particles - 1);
@@ -70,7 +72,7 @@ pub fn network(seed: u64, wildness: Wildness) -> (ParticleSystem, State) {
         .map(|ends| {
             let [a, b] = ends.map(|i| i as usize);
             let length = (0..3).map(|k| (q[3 * a + k] - q[3 * b + k]).powi(2)).sum::<f64>().sqrt();
-            let stiffness = random.spread(1.0, 1e6);
+            let stiffness = random.spread(wildness.stiffness.0, wildness.stiffness.1);
             let reduced = mass[a] * mass[b] / (mass[a] + mass[b]);
             let damping = if wildness.damped { 2.0 * ratio * (stiffness * reduced).sqrt() } else { 0.0 };
             let strain = random.between(wildness.strain.0, wildness.strain.1);

@@ -24,6 +24,18 @@ pub enum RunError {
         /// What the pool says.
         message: String,
     },
+    /// More frames than anyone can want.
+    #[error(
+        "a run to {until:?} s has {frames:e} frames, more than the {most:e} allowed; give a longer frame"
+    )]
+    TooManyFrames {
+        /// Time asked for in s.
+        until: f64,
+        /// Frames that it needs.
+        frames: f64,
+        /// Most allowed.
+        most: f64,
+    },
     /// A step failed.
     #[error("step {step}: {source}{diagnosis}")]
     Step {
@@ -97,6 +109,7 @@ impl RunError {
             Self::Start(StartError::NotSettled { .. }) => "not_settled",
             Self::Start(_) => "no_equilibrium",
             Self::Threads { .. } => "threads",
+            Self::TooManyFrames { .. } => "too_many_frames",
             Self::Step { source, .. } => match source {
                 StepError::Diverged { .. } => "diverged",
                 StepError::NotConverged { .. } => "not_converged",

@@ -22,27 +22,37 @@ const FORESEEN: &[&str] = &["newmark", "central_difference", "xpbd"];
 /// [`SceneError`] naming the id or the option.
 pub(crate) fn method(scene: &Scene) -> Result<(&'static StepperInfo, BoxedStepper), SceneError> {
     let at = At::root(&scene.source).field("method");
-    let id = scene.method.id.as_str();
+    stepper(&scene.method.id, &scene.method.options, (&at.field("id"), &at.field("options")))
+}
+
+/// The registry entry and a stepper by id; the places of both are for errors.
+///
+/// # Errors
+/// [`SceneError`] naming the id or the option.
+pub(crate) fn stepper(
+    id: &str,
+    options: &toml::Table,
+    (id_at, options_at): (&At<'_>, &At<'_>),
+) -> Result<(&'static StepperInfo, BoxedStepper), SceneError> {
     let Ok(info) = stepper_info(id) else {
         if FORESEEN.contains(&id) {
             return Err(SceneError::NotSupported {
-                place: at.field("id").place(),
+                place: id_at.place(),
                 value: id.to_owned(),
                 note: "`sim describe` lists the methods of this version",
             });
         }
         let known = STEPPERS.iter().map(|info| info.method.id);
         return Err(SceneError::UnknownWord {
-            place: at.field("id").place(),
+            place: id_at.place(),
             value: id.to_owned(),
             suggestion: nearest(id, known.clone()),
             known: known.collect::<Vec<_>>().join(", "),
         });
     };
-    let at = at.field("options");
-    let options = serde_json::to_value(&scene.method.options)
-        .map_err(|error| SceneError::Type { place: at.place(), message: error.to_string() })?;
-    let stepper = (info.build)(&options).map_err(|error| option_error(&error, info, &at))?;
+    let options = serde_json::to_value(options)
+        .map_err(|error| SceneError::Type { place: options_at.place(), message: error.to_string() })?;
+    let stepper = (info.build)(&options).map_err(|error| option_error(&error, info, options_at))?;
     Ok((info, stepper))
 }
 

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::fmt::Display;
 
 /// Most frames of a run, and most steps in a frame: beyond these a typing error is likelier than a wish.
-const MAX_FRAMES: f64 = 1e7;
+pub(crate) const MAX_FRAMES: f64 = 1e7;
 pub(crate) const MAX_SUBSTEPS: u32 = 1_000_000;
 
 /// A table of the scene, by its path.

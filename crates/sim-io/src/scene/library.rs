@@ -29,6 +29,7 @@ pub const BUILT_IN: &[BuiltIn] = built_in!(BuiltIn:
     "bar" => "bar.toml",
     "box-truss" => "box-truss.toml",
     "cable" => "cable.toml",
+    "cloth" => "cloth.toml",
     "coil" => "coil.toml",
     "coil_surge" => "coil_surge.toml",
     "falling_sheet" => "falling_sheet.toml",

@@ -2,6 +2,7 @@
 
 mod motions;
 mod statics;
+mod stepped;
 
 use super::build::{self, BuiltStructure};
 use super::document::{AnalysisSpec, StructureScene};
@@ -13,6 +14,7 @@ use crate::report::Chart;
 use crate::run::result::{ExpectationResult, ProbeValue};
 use crate::scene::check::At;
 use crate::scene::error::SceneError;
+use sim_core::StepError;
 use sim_fem::StructureError;
 use sim_fem::analysis::buckling::BucklingError;
 use sim_fem::analysis::linear_static::linear_static;
@@ -60,6 +62,17 @@ pub enum StructureRunError {
     /// The march stopped.
     #[error(transparent)]
     Transient(TransientError),
+    /// A step failed.
+    #[error("step {step} of {method}")]
+    Step {
+        /// Steps made before it.
+        step: u64,
+        /// Id of the method.
+        method: &'static str,
+        /// Why.
+        #[source]
+        source: StepError,
+    },
     /// It did not settle.
     #[error(transparent)]
     Relaxation(RelaxationError),
@@ -87,6 +100,7 @@ impl StructureRunError {
             Self::Buckling(_) => "buckling",
             Self::Modal(_) => "modal",
             Self::Transient(_) => "transient",
+            Self::Step { .. } => "step",
             Self::Relaxation(_) => "relaxation",
             Self::Value(_) => "value",
             Self::Probe { .. } => "probe",
@@ -220,6 +234,7 @@ fn analyse(
         AnalysisSpec::Buckling(options) => statics::critical_loads(built, gauges, options),
         AnalysisSpec::Modal(spec) => motions::modes(scene, built, *spec),
         AnalysisSpec::Transient(spec) => motions::march(scene, built, gauges, spec, progress),
+        AnalysisSpec::Stepped(spec) => stepped::march(scene, built, gauges, spec, progress),
         AnalysisSpec::Harmonic(spec) => motions::response(scene, built, spec),
         AnalysisSpec::DynamicRelaxation(options) => statics::relax(built, gauges, options),
     }

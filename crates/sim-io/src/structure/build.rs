@@ -18,6 +18,7 @@ use sim_fem::load::{Direction, TimeFunction};
 use sim_fem::material::ValueError;
 use sim_fem::{Load, Structure, StructureBuilder, StructureError};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Members that one table made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub struct Group {
 #[derive(Debug)]
 pub struct BuiltStructure {
     /// The structure.
-    pub structure: Structure,
+    pub structure: Arc<Structure>,
     /// Groups of members in order.
     pub groups: Vec<Group>,
     /// What a reader should know.
@@ -391,7 +392,7 @@ impl Builder<'_> {
             }
         })?;
         warnings.extend(structure.warnings().iter().map(ToString::to_string));
-        Ok(BuiltStructure { structure, groups, warnings, nodes })
+        Ok(BuiltStructure { structure: Arc::new(structure), groups, warnings, nodes })
     }
 }
 

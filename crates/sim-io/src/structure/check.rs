@@ -2,6 +2,7 @@
 
 use super::document::{AnalysisSpec, LoadSpec, MemberSpec, StructureScene};
 use super::probe::{PathValue, StructureProbe};
+use crate::run::stepper;
 use crate::scene::check::{At, expectation, name};
 use crate::scene::error::{SceneError, nearest};
 use std::collections::HashMap;
@@ -274,22 +275,10 @@ fn analysis(scene: &StructureScene, root: &At<'_>) -> Result<(), SceneError> {
         }
         AnalysisSpec::Buckling(options) => at.count("modes", options.modes, 1, MAX_MODES),
         AnalysisSpec::Modal(spec) => at.count("modes", spec.modes, 1, MAX_MODES),
-        AnalysisSpec::Transient(spec) => {
-            at.positive("duration", spec.duration)?;
-            at.positive("dt", spec.dt)?;
-            let steps = spec.duration / spec.dt;
-            if steps > MAX_STEPS {
-                return Err(at
-                    .field("dt")
-                    .refuse(spec.dt, format!("such that there are at most {MAX_STEPS} steps")));
-            }
-            if steps.round() < 1.0 || (steps - steps.round()).abs() > 1e-9 * steps.max(1.0) {
-                return Err(at.field("duration").refuse(
-                    spec.duration,
-                    format!("a whole number of steps of {} s, it is {steps}", spec.dt),
-                ));
-            }
-            Ok(())
+        AnalysisSpec::Transient(spec) => whole_steps(spec.duration, spec.dt, &at),
+        AnalysisSpec::Stepped(spec) => {
+            whole_steps(spec.duration, spec.dt, &at)?;
+            stepper(&spec.method, &spec.options, (&at.field("method"), &at.field("options"))).map(|_| ())
         }
         AnalysisSpec::Harmonic(spec) => {
             if !(spec.band[0] >= 0.0 && spec.band[0] < spec.band[1]) {
@@ -304,6 +293,20 @@ fn analysis(scene: &StructureScene, root: &At<'_>) -> Result<(), SceneError> {
             at.count("max_steps", options.max_steps, 1, 1_000_000_000)
         }
     }
+}
+
+fn whole_steps(duration: f64, dt: f64, at: &At<'_>) -> Result<(), SceneError> {
+    at.positive("duration", duration)?;
+    at.positive("dt", dt)?;
+    let steps = duration / dt;
+    if steps > MAX_STEPS {
+        return Err(at.field("dt").refuse(dt, format!("such that there are at most {MAX_STEPS} steps")));
+    }
+    if steps.round() < 1.0 || (steps - steps.round()).abs() > 1e-9 * steps.max(1.0) {
+        let requirement = format!("a whole number of steps of {dt} s, it is {steps}");
+        return Err(at.field("duration").refuse(duration, requirement));
+    }
+    Ok(())
 }
 
 fn probes(scene: &StructureScene, root: &At<'_>) -> Result<(), SceneError> {
@@ -322,11 +325,18 @@ fn probes(scene: &StructureScene, root: &At<'_>) -> Result<(), SceneError> {
             | StructureProbe::Stress(_)
             | StructureProbe::Utilisation(_)
             | StructureProbe::MaxDisplacement(_)
-            | StructureProbe::StrainEnergy(_) => {
-                &["static", "nonlinear_static", "arc_length", "buckling", "transient", "dynamic_relaxation"]
-            }
+            | StructureProbe::StrainEnergy(_) => &[
+                "static",
+                "nonlinear_static",
+                "arc_length",
+                "buckling",
+                "transient",
+                "stepped",
+                "dynamic_relaxation",
+            ],
             StructureProbe::Reaction(_) => &["static", "nonlinear_static", "buckling", "dynamic_relaxation"],
-            StructureProbe::Velocity(_) | StructureProbe::Acceleration(_) => &["transient"],
+            StructureProbe::Velocity(_) => &["transient", "stepped"],
+            StructureProbe::Acceleration(_) => &["transient"],
             StructureProbe::Frequency(_) | StructureProbe::MassParticipation(_) => &["modal", "harmonic"],
             StructureProbe::BucklingFactor(_) => &["buckling"],
             StructureProbe::CriticalFactor(_) => &["arc_length"],
@@ -384,6 +394,7 @@ fn path_value(value: PathValue, scene: &StructureScene, at: &At<'_>) -> Result<(
     let PathValue::At(place) = value else { return Ok(()) };
     let range = match &scene.analysis {
         AnalysisSpec::Transient(spec) => 0.0..=spec.duration,
+        AnalysisSpec::Stepped(spec) => 0.0..=spec.duration,
         AnalysisSpec::NonlinearStatic(_) => 0.0..=1.0,
         other => {
             return Err(at.field("value").refuse(

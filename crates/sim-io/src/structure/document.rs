@@ -2,7 +2,7 @@
 
 pub mod analysis;
 
-pub use analysis::{AnalysisSpec, HarmonicSpec, ModalSpec, StaticSpec, TransientSpec};
+pub use analysis::{AnalysisSpec, HarmonicSpec, ModalSpec, StaticSpec, SteppedSpec, TransientSpec};
 
 use super::probe::StructureProbe;
 use super::reference::{NodeRef, NodeSelection};
@@ -195,7 +195,7 @@ pub struct NamedNode {
     pub at: [f64; 3],
 }
 
-/// Members of one kind. Which fields belong to which kind is said in [`super::check`] and in `docs/scene-format.md`.
+/// Members of one kind. Which fields belong to which kind is said in `docs/scene-format.md`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemberSpec {

@@ -32,10 +32,28 @@ pub(crate) struct BlockFactor {
 /// What the numeric phase does to the diagonal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tuning {
-    /// Relative addition to the diagonal entries.
+    /// Relative addition to the diagonal, see [`Tuning::shifted`].
     pub(crate) shift: f64,
     /// Power of two near the mean diagonal of the matrix; keeps the inverse blocks inside the range of f32.
     pub(crate) scale: f64,
+}
+
+impl Tuning {
+    /// The diagonal block with the shift: `(1 + shift)` times the block, which leaves its weak directions weak. A block that needs more
+    /// than itself is not positive definite, and no multiple of it will be: then `shift` times its diagonal entries are added.
+    #[inline(always)]
+    pub(crate) fn shifted(&self, mut d: Block) -> Block {
+        if self.shift < 1.0 {
+            for v in &mut d {
+                *v *= 1.0 + self.shift;
+            }
+        } else {
+            for k in [0, 4, 8] {
+                d[k] *= 1.0 + self.shift;
+            }
+        }
+        d
+    }
 }
 
 impl BlockFactor {
@@ -141,12 +159,7 @@ impl Kernel for PartFactor<'_> {
 impl PartFactor<'_> {
     #[inline(always)]
     fn shifted_diagonal(&self, i: usize) -> Block {
-        let mut d = self.matrix.diagonal[self.order[i] as usize];
-        let factor = 1.0 + self.tuning.shift;
-        d[0] *= factor;
-        d[4] *= factor;
-        d[8] *= factor;
-        d
+        self.tuning.shifted(self.matrix.diagonal[self.order[i] as usize])
     }
 
     /// A_ij − Σ U_ik L_jkᵀ.

@@ -4,7 +4,9 @@ use crate::block3::{self, Block};
 use crate::matrix::BlockSymmetric;
 use crate::operator::Preconditioner;
 use crate::pattern::BlockPattern;
-use crate::preconditioners::{MatrixPreconditioner, PreconditionerError, check_matrix, with_shifts};
+use crate::preconditioners::{
+    ENTRY_SHIFTS, MatrixPreconditioner, PreconditionerError, check_matrix, with_shifts,
+};
 
 /// z = blockdiag(A)⁻¹ r.
 ///
@@ -45,7 +47,7 @@ impl Preconditioner for BlockJacobi {
 impl MatrixPreconditioner for BlockJacobi {
     fn refill(&mut self, matrix: &BlockSymmetric) -> Result<(), PreconditionerError> {
         check_matrix(matrix, self.upper_len)?;
-        self.shift = with_shifts(|shift| {
+        self.shift = with_shifts(ENTRY_SHIFTS, |shift| {
             for (row, (inverse, d)) in self.inverse.iter_mut().zip(matrix.diagonal()).enumerate() {
                 let mut d = *d;
                 for k in [0, 4, 8] {

@@ -5,7 +5,9 @@ use faer::sparse::SymbolicSparseColMatRef;
 use crate::matrix::{BlockSymmetric, lower_symbolic};
 use crate::operator::Preconditioner;
 use crate::pattern::BlockPattern;
-use crate::preconditioners::{MatrixPreconditioner, PreconditionerError, check_matrix, with_shifts};
+use crate::preconditioners::{
+    ENTRY_SHIFTS, MatrixPreconditioner, PreconditionerError, check_matrix, with_shifts,
+};
 
 /// A ≈ L D Lᵀ with L on the scalar pattern of A, in the given order.
 ///
@@ -87,7 +89,7 @@ impl IncompleteCholesky {
     pub fn refill_values(&mut self, values: &[f64]) -> Result<(), PreconditionerError> {
         let expected = self.values.len();
         assert_eq!(values.len(), expected, "{} values for {expected} entries", values.len());
-        let shift = with_shifts(|shift| self.factor(values, shift).map_err(|row| row / 3))?;
+        let shift = with_shifts(ENTRY_SHIFTS, |shift| self.factor(values, shift).map_err(|row| row / 3))?;
         self.shift = shift;
         Ok(())
     }
@@ -175,7 +177,7 @@ impl MatrixPreconditioner for IncompleteCholesky {
         check_matrix(matrix, self.upper_len)?;
         let mut values = std::mem::take(&mut self.values);
         matrix.write_faer_lower(&mut values);
-        let result = with_shifts(|shift| self.factor(&values, shift).map_err(|row| row / 3));
+        let result = with_shifts(ENTRY_SHIFTS, |shift| self.factor(&values, shift).map_err(|row| row / 3));
         self.values = values;
         self.shift = result?;
         Ok(())

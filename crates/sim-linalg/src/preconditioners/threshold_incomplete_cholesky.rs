@@ -3,7 +3,9 @@
 use crate::matrix::{BlockSymmetric, lower_symbolic};
 use crate::operator::Preconditioner;
 use crate::pattern::BlockPattern;
-use crate::preconditioners::{MatrixPreconditioner, PreconditionerError, check_matrix, with_shifts};
+use crate::preconditioners::{
+    ENTRY_SHIFTS, MatrixPreconditioner, PreconditionerError, check_matrix, with_shifts,
+};
 
 const NONE: u32 = u32::MAX;
 
@@ -194,7 +196,7 @@ impl MatrixPreconditioner for ThresholdIncompleteCholesky {
         check_matrix(matrix, self.upper_len)?;
         matrix.write_faer_lower(&mut self.values);
         let Self { symbolic, values, factor, drop_tolerance, fill_limit, .. } = self;
-        self.shift = with_shifts(|shift| {
+        self.shift = with_shifts(ENTRY_SHIFTS, |shift| {
             factor.compute(symbolic, values, shift, *drop_tolerance, *fill_limit).map_err(|row| row / 3)
         })?;
         Ok(())

@@ -11,7 +11,7 @@ use crate::matrix::BlockSymmetric;
 use crate::ordering::{ChunkedOrder, PermutedPattern, base_order};
 use crate::partition::graph_patches;
 use crate::pattern::BlockPattern;
-use crate::preconditioners::{PreconditionerError, with_shifts};
+use crate::preconditioners::{BLOCK_SHIFTS, PreconditionerError, with_shifts};
 use crate::team_cg::{Combination, IncompleteFactor, Smoother, TeamCg, TeamPartials, Vectors};
 use crate::team_kernel::{Partials, Shared, Worker, run};
 
@@ -153,7 +153,7 @@ impl TeamCg {
         };
         let this = &*self;
         let order = &this.matrix.chunked.order;
-        let shift = with_shifts(|shift| {
+        let shift = with_shifts(BLOCK_SHIFTS, |shift| {
             if shift > 0.0 {
                 broken = run(threads, |worker| {
                     this.factor_smoother(worker, values, Tuning { shift, scale }, None)
@@ -250,10 +250,7 @@ impl TeamCg {
                 let mut inverse = inverse.write(part..part + 1);
                 let rows = chunked.part(part);
                 rows.clone().zip(inverse.iter_mut()).try_for_each(|(row, padded)| {
-                    let mut d = values.diagonal[chunked.order[row] as usize];
-                    for k in [0, 4, 8] {
-                        d[k] *= 1.0 + tuning.shift;
-                    }
+                    let d = tuning.shifted(values.diagonal[chunked.order[row] as usize]);
                     let block = inverse_positive_definite(&d).ok_or(Breakdown { row })?;
                     padded.iter_mut().zip(block).for_each(|(p, v)| *p = (v * tuning.scale) as f32);
                     Ok(())

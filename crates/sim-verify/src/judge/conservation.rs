@@ -169,7 +169,7 @@ fn ledger_residual(subject: &Subject<'_>, problem: &dyn ExactProblem) -> Result<
         if (weights - 1.0).abs() > 1e-13 {
             return Err(format!("stage weights sum to {weights}"));
         }
-        ledger.book(&*system, |i| system.is_free(i), &state, &record);
+        ledger.book(&*system, |i| system.is_free(i), &state, dt, &record);
     }
     let report = ledger.report();
     if report.current.kinetic == report.initial.kinetic {

@@ -1,6 +1,7 @@
 //! The list of mistakes.
 
 use super::implicit::{Implicit, implicit_euler, implicit_midpoint, trapezoidal};
+use super::links::LinkMistake;
 use super::models::Tamper;
 use super::runge_kutta::{RungeKutta, explicit_midpoint, runge_kutta4};
 use super::splitting::{
@@ -29,6 +30,7 @@ macro_rules! catalogue {
     (@reason survives $by:literal) => { $by };
     (@patient stepper $patient:expr) => { Patient::Stepper(|| Box::new($patient)) };
     (@patient spring $patient:expr) => { Patient::Spring($patient) };
+    (@patient links $patient:expr) => { Patient::Links($patient) };
     (@patient model $patient:expr) => { Patient::Model($patient.0, $patient.1) };
 }
 
@@ -269,6 +271,27 @@ pub(super) static MUTANTS: &[Mutant] = catalogue! {
     "spring/low_bound": "stencil bound half as large", killed_by "bound" => spring Mistake::LowBound;
     "spring/denied_velocity": "dependence on velocity denied", killed_by "dependence" =>
         spring Mistake::DeniedVelocity;
+    "links/flipped_gradient": "corrections push a stretched pair apart", killed_by "projection" => links LinkMistake::FlippedGradient;
+    "links/half_correction": "half of every correction", killed_by "projection" => links LinkMistake::HalfCorrection;
+    "links/equal_shares": "both ends take half, whatever their masses", killed_by "projection" => links LinkMistake::EqualShares;
+    "links/mass_as_weight": "masses for inverse masses", killed_by "projection" => links LinkMistake::MassAsWeight;
+    "links/pinned_counts": "pinned ends count as movable", killed_by "projection" => links LinkMistake::PinnedCounts;
+    "links/compliance_by_step": "α/h for α/h²", killed_by "stretch" => links LinkMistake::ComplianceByStep;
+    "links/no_compliance": "compliance left out", killed_by "stretch" => links LinkMistake::NoCompliance;
+    "links/no_multiplier_term": "α λ left out of the residual", killed_by "stretch" => links LinkMistake::NoMultiplierTerm;
+    "links/kept_multiplier": "multipliers kept from step to step", killed_by "stretch" => links LinkMistake::KeptMultiplier;
+    "links/no_gamma_below": "1 + γ left out of the denominator", killed_by "dashpot" => links LinkMistake::NoGammaBelow;
+    "links/dashpot_on_length": "dashpot on the length instead of its change", killed_by "dashpot" => links LinkMistake::DashpotOnLength;
+    "links/no_dashpot": "dashpot left out", killed_by "dashpot" => links LinkMistake::NoDashpot;
+    "links/old_velocity": "velocities are those before the corrections", killed_by "stretch" => links LinkMistake::OldVelocity;
+    "links/stale_direction": "direction of the start of the step",
+        survives
+        "it is the direction of SHAKE: another method with the same limits, which sim-pbd offers as an option" =>
+        links LinkMistake::StaleDirection;
+    "links/squared_length": "l² − L² for l − L", killed_by "projection" => links LinkMistake::SquaredLength;
+    "links/force_by_step": "forces λ/h for λ/h²", killed_by "stretch" => links LinkMistake::ForceByStep;
+    "links/double_gravity": "gravity in the velocity and again in the position", killed_by "stretch" => links LinkMistake::DoubleGravity;
+    "links/simultaneous_corrections": "corrections computed before any is applied", killed_by "rate" => links LinkMistake::SimultaneousCorrections;
     "rope_hinge/transposed_blocks": "blocks off the diagonal transposed", killed_by "stiffness" =>
         model ("rope_hinge", Tamper::TransposedBlocks);
     "cloth_hinge/transposed_blocks": "blocks off the diagonal transposed", killed_by "stiffness" =>
@@ -304,6 +327,7 @@ pub(super) static ORIGINALS: &[Mutant] = catalogue! {
     "implicit_midpoint": "none", survives "it is right" => stepper implicit_midpoint();
     "trapezoidal": "none", survives "it is right" => stepper trapezoidal();
     "spring": "none", survives "it is right" => spring Mistake::None;
+    "links": "none", survives "it is right" => links LinkMistake::None;
     "rope_hinge": "none", survives "it is right" => model ("rope_hinge", Tamper::None);
     "gravity": "none", survives "it is right" => model ("gravity", Tamper::None);
     "cloth_hinge": "none", survives "it is right" => model ("cloth_hinge", Tamper::None);

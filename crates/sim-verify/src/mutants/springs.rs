@@ -132,7 +132,7 @@ impl Force for WrittenSpring {
             Mistake::TransverseInverted => 1.0 - 1.0 / ratio,
             _ => 1.0 - ratio,
         };
-        if definiteness == Definiteness::Projected && self.mistake != Mistake::NotProjected {
+        if definiteness != Definiteness::Exact && self.mistake != Mistake::NotProjected {
             transverse = transverse.max(0.0);
         }
         let along = d * d.transpose() / (l * l);

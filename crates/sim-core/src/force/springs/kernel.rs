@@ -8,7 +8,7 @@
 
 /// Springs whose pulls are formed before they are added. Short enough to stay in the first cache level; long enough that
 /// adding to one end never waits for a store to the other end of a neighboring spring.
-const STRIP: usize = 128;
+pub(super) const STRIP: usize = 128;
 
 /// Consecutive springs between consecutive particles.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub(super) enum Values {
 impl Values {
     /// Values from `start` to `end`; `same` holds the value when there is only one.
     #[inline(always)]
-    fn between<'a>(&'a self, start: usize, end: usize, same: &'a [f64; STRIP]) -> &'a [f64] {
+    pub(super) fn between<'a>(&'a self, start: usize, end: usize, same: &'a [f64; STRIP]) -> &'a [f64] {
         match self {
             Self::Same(_) => &same[..end - start],
             Self::Each(values) => &values[start..end],
@@ -45,7 +45,7 @@ impl Values {
     }
 
     #[inline(always)]
-    fn fill(&self, same: &mut [f64; STRIP]) {
+    pub(super) fn fill(&self, same: &mut [f64; STRIP]) {
         if let Self::Same(value) = self {
             same.fill(*value);
         }

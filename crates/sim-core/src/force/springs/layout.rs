@@ -2,6 +2,8 @@
 
 use super::Spring;
 use super::kernel::{self, Loose, Run, Values, Work};
+use super::matrix::{self, Blend};
+use crate::system::BlockSink;
 use std::ops::Range;
 
 /// Particles per chunk: positions, velocities and forces of a chunk stay in the first and second cache level.
@@ -137,6 +139,16 @@ impl Layout {
         let threads = if self.springs < PARALLEL_MIN { 1 } else { rayon::current_num_threads() };
         for phase in &self.phases {
             self.add_chunks(&self.chunks[phase.clone()], threads, q, v, f, 0);
+        }
+    }
+
+    /// Emits the weighted matrix of every spring once, in the order of the layout.
+    pub(super) fn emit_blocks(&self, blend: Blend<'_>, sink: &mut dyn BlockSink) {
+        for chunk in &self.chunks {
+            for run in &self.runs[chunk.runs.clone()] {
+                matrix::emit_run(run, blend, sink);
+            }
+            matrix::emit_loose(&self.loose, chunk.loose.clone(), blend, sink);
         }
     }
 

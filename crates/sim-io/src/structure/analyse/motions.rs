@@ -146,22 +146,7 @@ pub(super) fn march(
     if report.iterations > 0 {
         found.facts.push(("Newton iterations".into(), report.iterations.to_string()));
     }
-    for (index, gauge) in gauges.iter().enumerate() {
-        let seen = gauges[..index].iter().any(|earlier| earlier.same_reading(gauge));
-        if seen || !gauge.is_displacement() {
-            continue;
-        }
-        let (frequencies, amplitudes) = spectrum::amplitudes(&gauge.values, options.dt);
-        if amplitudes.iter().any(|&a| a > 0.0) {
-            found.charts.push(Chart {
-                title: format!("Spectrum of {}", gauge.name),
-                x_label: "f [Hz]".into(),
-                y_label: format!("amplitude [{}]", gauge.unit),
-                log: false,
-                series: vec![(gauge.name.clone(), frequencies, amplitudes)],
-            });
-        }
-    }
+    spectra(gauges, options.dt, &mut found);
     let members = structure.member_results(&report.displacement);
     let strain_energy = structure.strain_energy(&report.displacement).iter().sum();
     found.end =
@@ -242,4 +227,24 @@ pub(super) fn response(
         swing(&mut found.shown, &name, &mode.shape);
     }
     Ok(found)
+}
+
+/// Charts of what each displacement consists of.
+pub(super) fn spectra(gauges: &[Gauge], dt: f64, found: &mut Findings) {
+    for (index, gauge) in gauges.iter().enumerate() {
+        let seen = gauges[..index].iter().any(|earlier| earlier.same_reading(gauge));
+        if seen || !gauge.is_displacement() {
+            continue;
+        }
+        let (frequencies, amplitudes) = spectrum::amplitudes(&gauge.values, dt);
+        if amplitudes.iter().any(|&a| a > 0.0) {
+            found.charts.push(Chart {
+                title: format!("Spectrum of {}", gauge.name),
+                x_label: "f [Hz]".into(),
+                y_label: format!("amplitude [{}]", gauge.unit),
+                log: false,
+                series: vec![(gauge.name.clone(), frequencies, amplitudes)],
+            });
+        }
+    }
 }

@@ -23,6 +23,8 @@ kinds! {
         "modal" => Modal(ModalSpec),
         /// Motion in time.
         "transient" => Transient(TransientSpec),
+        /// Motion in time by a method of the registry that motions use.
+        "stepped" => Stepped(SteppedSpec),
         /// Steady response to a load that swings.
         "harmonic" => Harmonic(HarmonicSpec),
         /// The shape in which a net or cable comes to rest.
@@ -68,6 +70,24 @@ pub struct TransientSpec {
     /// Acceleration at the start.
     #[serde(default)]
     pub start: StartAcceleration,
+    /// Begin in the equilibrium of the loads marked `acts = "before"` instead of the given shape.
+    #[serde(default)]
+    pub from_equilibrium: bool,
+}
+
+/// Motion in time by a method of the registry that motions use.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SteppedSpec {
+    /// s.
+    pub duration: f64,
+    /// Step in s.
+    pub dt: f64,
+    /// Id of the method; `sim describe` lists them.
+    pub method: String,
+    /// Options of the method itself.
+    #[serde(default)]
+    pub options: toml::Table,
     /// Begin in the equilibrium of the loads marked `acts = "before"` instead of the given shape.
     #[serde(default)]
     pub from_equilibrium: bool,
