@@ -372,7 +372,7 @@ fn page(
         })
         .collect();
     ReportPage {
-        title: format!("Convergence of {title}"),
+        title: format!("Convergence: {title}"),
         subtitle: "Each probe of the scene, computed with finer and finer steps. The error bar is an estimate of the distance from the limit, with a safety factor (grid convergence index)."
             .into(),
         warnings,

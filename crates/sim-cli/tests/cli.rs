@@ -186,7 +186,7 @@ fn converge_measures_the_order_and_writes_a_page() {
     assert_eq!(tip["convergence"], "monotone");
     assert!((tip["observed_order"].as_f64().unwrap() - 2.0).abs() < 0.05, "{tip}");
     let page = folder.path().join(object["files"][0].as_str().unwrap());
-    assert!(std::fs::read_to_string(page).unwrap().contains("Convergence of"));
+    assert!(std::fs::read_to_string(page).unwrap().contains("Convergence: "));
 
     let finer = sim(
         folder.path(),

@@ -183,7 +183,7 @@ pub fn write_page(page: &ReportPage, path: &Path) -> Result<(), ReportError> {
 }
 
 /// The script alone, without the element around it and without `MathJax`, which the page does not use.
-fn plotly_js() -> String {
+pub fn plotly_js() -> String {
     let both = plotly::Plot::offline_js_sources();
     let body = both.split_once('>').map_or("", |(_, rest)| rest);
     let end = body.find("</script>").unwrap_or(body.len());

@@ -18,7 +18,7 @@ pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
     let numbers = 4 * result.display.points * result.frames.len();
     let drawing_note = (numbers > MAX_NUMBERS).then(|| {
         format!(
-            "Every {}th frame is shown to keep this page small; all are in the VTK series.",
+            "One frame in {} is shown, to keep this page small; all are in the VTK series.",
             numbers.div_ceil(MAX_NUMBERS)
         )
     });

@@ -29,6 +29,8 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::time::Instant;
 
+/// Frames of one period of a mode.
+pub(super) const SWING: usize = 20;
 /// Shapes kept for pictures.
 const SHOWN: usize = 120;
 
@@ -261,8 +263,8 @@ fn numbered(
 
 /// One period of a motion with this shape.
 fn swing(shown: &mut Vec<Shown>, name: &str, shape: &[f64]) {
-    for i in 0..20 {
-        let share = (TAU * f64::from(i) / 20.0).sin();
+    for i in 0..SWING {
+        let share = (TAU * i as f64 / SWING as f64).sin();
         let displacement = shape.iter().map(|u| share * u).collect();
         shown.push(Shown { label: name.to_owned(), displacement });
     }

@@ -1,5 +1,6 @@
 //! Pictures of a structure: deformed shapes, colored by what members carry.
 
+use super::analyse::SWING;
 use super::document::StructureScene;
 use super::result::StructureResult;
 use crate::report::{ColorScale, Drawing};
@@ -7,6 +8,9 @@ use nalgebra::Vector3;
 use sim_fem::Structure;
 use sim_fem::elements::MemberResult;
 use sim_fem::load::Direction;
+
+/// Frames from the start of a swing to its largest.
+pub(super) const QUARTER: usize = SWING / 4;
 
 /// Share of the structure's size that the largest drawn displacement gets when it could not be seen otherwise.
 const VISIBLE: f64 = 0.08;
@@ -53,18 +57,25 @@ pub(super) fn drawing(scene: &StructureScene, result: &StructureResult) -> (Opti
     let carried = if physical { Carried::of(result, &lines) } else { None };
     let mut drawing = Drawing {
         up: if scene.structure.planar { [0.0, 1.0, 0.0] } else { [0.0, 0.0, 1.0] },
-        // A load that has been carried is what people want to see; a motion begins at its beginning.
-        first: if physical && result.dt.is_none() { result.shown.len() - 1 } else { 0 },
+        // A load that has been carried, or a mode at its largest, is what people want to see; a motion begins at its beginning.
+        first: match result.dt {
+            _ if !physical => QUARTER.min(result.shown.len() - 1),
+            Some(_) => 0,
+            None => result.shown.len() - 1,
+        },
         look_from: scene.structure.planar.then_some([0.0, 0.0, 1.0]),
         ..Drawing::default()
     };
+    let rest = vec![0.0; structure.dof_count()];
     for (frame, shown) in result.shown.iter().enumerate() {
-        let scaled: Vec<f64> = shown.displacement.iter().map(|u| magnification * u).collect();
         let (mut positions, mut speeds) = (Vec::new(), Vec::new());
         for (k, &member) in lines.iter().enumerate() {
             let pieces = structure.members()[member].element().pieces();
             for i in 0..=pieces {
-                let point = structure.member_point(member, &scaled, i as f64 / pieces as f64);
+                // Magnified at each point: nodes moved too far may leave a cable without any equilibrium.
+                let at = |u: &[f64]| structure.member_point(member, u, i as f64 / pieces as f64);
+                let unmoved = at(&rest);
+                let point = unmoved + magnification * (at(&shown.displacement) - unmoved);
                 if frame == 0 && i > 0 {
                     let last = positions.len() as u32;
                     drawing.segments.push([last - 1, last]);

@@ -1,6 +1,7 @@
 //! Tables and a `ParaView` file of a structure.
 
-use super::display::{is_physical, translation};
+use super::analyse::SWING;
+use super::display::{QUARTER, is_physical, translation};
 use super::result::{EndState, StructureResult};
 use crate::export::vtk::VtkError;
 use crate::export::write_whole;
@@ -135,7 +136,7 @@ fn encode(result: &StructureResult) -> Result<Vec<u8>, vtkio::Error> {
     }
     if !is_physical(result) {
         // A quarter of a period after the start of each shape it is at its largest.
-        for shown in result.shown.iter().skip(5).step_by(20) {
+        for shown in result.shown.iter().skip(QUARTER).step_by(SWING) {
             point.push(array(&shown.label.replace(' ', "_"), 3, vector(&shown.displacement)));
         }
     }

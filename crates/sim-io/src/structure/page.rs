@@ -89,7 +89,7 @@ pub(super) fn page(scene: &StructureScene, result: &StructureResult, failure: Op
     let size = result.size();
     let (drawing, magnification) = display::drawing(scene, result);
     let note = if !display::is_physical(result) {
-        "Shapes have no scale of their own.".to_owned()
+        "One period of each shape drawn (the lowest six modes at most), one after the other. Shapes have no scale of their own.".to_owned()
     } else if (magnification - 1.0).abs() < 1e-12 {
         "Displacements are drawn as they are.".to_owned()
     } else {

@@ -47,15 +47,15 @@ pub(super) fn modes(
     };
     let (modes, mass) = lowest_modes(structure, state.as_deref(), spec.modes)?;
     mode_results(scene, &mut found, &modes, mass)?;
-    for (number, mode) in modes.iter().take(6).enumerate() {
+    for (number, mode) in modes.iter().take(DRAWN).enumerate() {
         let name = format!("mode {}, {:.6} Hz", number + 1, mode.frequency());
         swing(&mut found.shown, &name, &mode.shape);
     }
-    if modes.len() > 6 {
-        found.notes.push("The picture shows the six lowest modes, one after the other.".into());
-    }
     Ok(found)
 }
+
+/// Modes that are drawn, one after the other.
+pub(in crate::structure) const DRAWN: usize = 6;
 
 /// Facts, table and probes of modes.
 fn mode_results(
@@ -222,7 +222,7 @@ pub(super) fn response(
             },
         );
     }
-    for (number, mode) in modes.iter().take(6).enumerate() {
+    for (number, mode) in modes.iter().take(DRAWN).enumerate() {
         let name = format!("mode {}, {:.6} Hz", number + 1, mode.frequency());
         swing(&mut found.shown, &name, &mode.shape);
     }
