@@ -89,28 +89,25 @@ fn bits_do_not_depend_on_threads() {
     }
 }
 
+/// serde knows every word of the enum and lists them when it meets another.
+#[test]
+fn all_choices_are_listed() {
+    let message = serde_json::from_str::<SolverChoice>("\"nothing\"").unwrap_err().to_string();
+    let words: Vec<&str> = message.split('`').skip(3).step_by(2).collect();
+    let listed: Vec<String> = SolverChoice::ALL
+        .iter()
+        .map(|choice| serde_json::to_string(choice).unwrap().replace('"', ""))
+        .collect();
+    assert_eq!(words, listed);
+}
+
 #[test]
 fn every_choice_solves_what_it_can() {
     let mut noise = Noise(3);
     let a = network(200, &chain_edges(200, 1), 1.0, |_| (noise.unit(), 1e4, 0.1));
     let b = noise_vector(1, 600);
     let mut reference: Option<Vec<f64>> = None;
-    for choice in [
-        SolverChoice::Auto,
-        SolverChoice::Direct,
-        SolverChoice::BlockTridiagonal,
-        SolverChoice::BlockPentadiagonal,
-        SolverChoice::ClosedLoop,
-        SolverChoice::Tree,
-        SolverChoice::TwoLevel,
-        SolverChoice::TwoLevelAdditive,
-        SolverChoice::BlockIncompleteCholesky,
-        SolverChoice::IncompleteCholesky,
-        SolverChoice::ThresholdIncompleteCholesky,
-        SolverChoice::BlockJacobi,
-        SolverChoice::Jacobi,
-        SolverChoice::Identity,
-    ] {
+    for &choice in SolverChoice::ALL {
         let mut solver = solver(choice, 1);
         solver.prepare(a.pattern(), None).unwrap();
         assert!(solver.is_prepared_for(a.pattern()));

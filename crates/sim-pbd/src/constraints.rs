@@ -1,7 +1,7 @@
 //! Constraints: one file each below `constraints/`, one line each in [`CONSTRAINTS`].
 
 use crate::constraint::{Constraint, Sense};
-use nalgebra::{UnitQuaternion, Vector3};
+use nalgebra::{DMatrix, UnitQuaternion, Vector3};
 use std::fmt::Debug;
 
 pub mod attachment;
@@ -110,6 +110,38 @@ impl Debug for Sample {
 }
 
 impl Sample {
+    /// Points in m and orientations at which it is evaluated.
+    pub fn place(&self) -> (&[Vector3<f64>], &[UnitQuaternion<f64>]) {
+        match self {
+            Self::Points { points, .. } => (points, &[]),
+            Self::Oriented { points, orientations, .. } => (points, orientations),
+        }
+    }
+
+    /// C, and its derivative by every point and then by every turn of an orientation, three columns each.
+    ///
+    /// # Panics
+    /// When a sample of a fixed stencil is evaluated at another number of points.
+    pub fn value_and_jacobian(
+        &self,
+        points: &[Vector3<f64>],
+        turns: &[UnitQuaternion<f64>],
+    ) -> (Vec<f64>, DMatrix<f64>) {
+        match self {
+            Self::Points { evaluate, .. } => {
+                let (value, gradient) = evaluate(points);
+                let row: Vec<f64> = gradient.iter().flat_map(|g| g.data.0[0]).collect();
+                (vec![value], DMatrix::from_row_slice(1, row.len(), &row))
+            }
+            Self::Oriented { evaluate, .. } => {
+                let found = evaluate(points, turns);
+                let blocks: Vec<_> = found.by_point.iter().chain(&found.by_turn).collect();
+                let jacobian = DMatrix::from_fn(3, 3 * blocks.len(), |r, c| blocks[c / 3][(r, c % 3)]);
+                (found.value.as_slice().to_vec(), jacobian)
+            }
+        }
+    }
+
     /// A sample of a fixed stencil.
     ///
     /// # Panics

@@ -1,8 +1,7 @@
 //! Constraints of sim-pbd: every entry of the registry at its sample, and where geometry gives the value.
 
 use super::catalogue::{Job, Outcome, Scope};
-use nalgebra::{DMatrix, UnitQuaternion, Vector3};
-use sim_pbd::constraints::Sample;
+use nalgebra::{UnitQuaternion, Vector3};
 use sim_pbd::{CONSTRAINTS, ConstraintInfo};
 use sim_verify::Claim;
 use sim_verify::judge::constraint::{ConstraintSubject, ConstraintValue, Place, judge_constraint};
@@ -126,24 +125,11 @@ fn with_subject<T>(info: &ConstraintInfo, id: &str, f: impl FnOnce(&ConstraintSu
     let sample = (info.sample)();
     let known = known().into_iter().find(|known| known.id == info.id);
     let (length_power, values) = known.map_or((None, Vec::new()), |known| (known.length_power, known.values));
-    let place = match &sample {
-        Sample::Points { points, .. } => Place { points: points.clone(), orientations: Vec::new() },
-        Sample::Oriented { points, orientations, .. } => {
-            Place { points: points.clone(), orientations: orientations.clone() }
-        }
-    };
-    let evaluate = |points: &[Vector3<f64>], turns: &[UnitQuaternion<f64>]| match &sample {
-        Sample::Points { evaluate, .. } => {
-            let (value, gradient) = evaluate(points);
-            let row: Vec<f64> = gradient.iter().flat_map(|g| g.data.0[0]).collect();
-            ConstraintValue { value: vec![value], jacobian: DMatrix::from_row_slice(1, row.len(), &row) }
-        }
-        Sample::Oriented { evaluate, .. } => {
-            let found = evaluate(points, turns);
-            let blocks: Vec<_> = found.by_point.iter().chain(&found.by_turn).collect();
-            let jacobian = DMatrix::from_fn(3, 3 * blocks.len(), |r, c| blocks[c / 3][(r, c % 3)]);
-            ConstraintValue { value: found.value.as_slice().to_vec(), jacobian }
-        }
+    let (points, orientations) = sample.place();
+    let place = Place { points: points.to_vec(), orientations: orientations.to_vec() };
+    let evaluate = |points: &[Vector3<f64>], turns: &[UnitQuaternion<f64>]| {
+        let (value, jacobian) = sample.value_and_jacobian(points, turns);
+        ConstraintValue { value, jacobian }
     };
     f(&ConstraintSubject {
         id,

@@ -73,16 +73,8 @@ pub(super) fn render(found: &Verification, quick: bool) -> Result<String, askama
         groups,
         charts: found.charts.iter().map(|chart| (chart.title.as_str(), chart.note.as_str())).collect(),
         open: open_by_area(&found.rows),
-        plotly: &plotly_js(),
+        plotly: &sim_io::report::plotly_js(),
         data: &data,
     }
     .render()
-}
-
-/// The script alone, without the element around it and without `MathJax`, which the page does not use.
-fn plotly_js() -> String {
-    let both = plotly::Plot::offline_js_sources();
-    let body = both.split_once('>').map_or("", |(_, rest)| rest);
-    let end = body.find("</script>").unwrap_or(body.len());
-    body[..end].to_owned()
 }

@@ -296,23 +296,6 @@ impl DirectBench {
     }
 }
 
-const CHOICES: [SolverChoice; 14] = [
-    SolverChoice::Auto,
-    SolverChoice::Direct,
-    SolverChoice::BlockTridiagonal,
-    SolverChoice::BlockPentadiagonal,
-    SolverChoice::ClosedLoop,
-    SolverChoice::Tree,
-    SolverChoice::TwoLevel,
-    SolverChoice::TwoLevelAdditive,
-    SolverChoice::BlockIncompleteCholesky,
-    SolverChoice::IncompleteCholesky,
-    SolverChoice::ThresholdIncompleteCholesky,
-    SolverChoice::BlockJacobi,
-    SolverChoice::Jacobi,
-    SolverChoice::Identity,
-];
-
 /// The solver that steppers use, by every word that chooses a method.
 fn chosen(choice: SolverChoice) -> Result<Vec<Claim>, CaseError> {
     let id = format!("solver/{}", word(choice));
@@ -406,6 +389,8 @@ pub(super) fn jobs(_: Scope) -> Vec<Job> {
             Ok(bench.judge(id, &|_, factors| bench.make(factors)))
         })
     });
-    let chosen = CHOICES.map(|choice| guarded(format!("solver/{}", word(choice)), move |_| chosen(choice)));
+    let chosen = SolverChoice::ALL
+        .iter()
+        .map(|&choice| guarded(format!("solver/{}", word(choice)), move |_| chosen(choice)));
     preconditioners.into_iter().chain(direct).chain(chosen).collect()
 }

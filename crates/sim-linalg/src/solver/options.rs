@@ -41,6 +41,26 @@ pub enum SolverChoice {
     Identity,
 }
 
+impl SolverChoice {
+    /// Every choice.
+    pub const ALL: &'static [Self] = &[
+        Self::Auto,
+        Self::Direct,
+        Self::BlockTridiagonal,
+        Self::BlockPentadiagonal,
+        Self::ClosedLoop,
+        Self::Tree,
+        Self::TwoLevel,
+        Self::TwoLevelAdditive,
+        Self::BlockIncompleteCholesky,
+        Self::IncompleteCholesky,
+        Self::ThresholdIncompleteCholesky,
+        Self::BlockJacobi,
+        Self::Jacobi,
+        Self::Identity,
+    ];
+}
+
 /// The options of [`crate::LinearSolver`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -1,8 +1,7 @@
 //! Every constraint of the registry, judged by the studies of `sim-verify`.
 
-use nalgebra::{DMatrix, UnitQuaternion, Vector3};
+use nalgebra::{UnitQuaternion, Vector3};
 use sim_pbd::CONSTRAINTS;
-use sim_pbd::constraints::Sample;
 use sim_verify::judge::constraint::{ConstraintSubject, ConstraintValue, Place, judge_constraint};
 
 #[test]
@@ -24,24 +23,11 @@ fn ids_are_unique_and_described() {
 fn every_constraint_passes_the_studies() {
     for info in CONSTRAINTS {
         let sample = (info.sample)();
-        let place = match &sample {
-            Sample::Points { points, .. } => Place { points: points.clone(), orientations: Vec::new() },
-            Sample::Oriented { points, orientations, .. } => {
-                Place { points: points.clone(), orientations: orientations.clone() }
-            }
-        };
-        let evaluate = |points: &[Vector3<f64>], turns: &[UnitQuaternion<f64>]| match &sample {
-            Sample::Points { evaluate, .. } => {
-                let (value, gradient) = evaluate(points);
-                let row: Vec<f64> = gradient.iter().flat_map(|g| g.data.0[0]).collect();
-                ConstraintValue { value: vec![value], jacobian: DMatrix::from_row_slice(1, row.len(), &row) }
-            }
-            Sample::Oriented { evaluate, .. } => {
-                let found = evaluate(points, turns);
-                let blocks: Vec<_> = found.by_point.iter().chain(&found.by_turn).collect();
-                let jacobian = DMatrix::from_fn(3, 3 * blocks.len(), |r, c| blocks[c / 3][(r, c % 3)]);
-                ConstraintValue { value: found.value.as_slice().to_vec(), jacobian }
-            }
+        let (points, orientations) = sample.place();
+        let place = Place { points: points.to_vec(), orientations: orientations.to_vec() };
+        let evaluate = |points: &[Vector3<f64>], turns: &[UnitQuaternion<f64>]| {
+            let (value, jacobian) = sample.value_and_jacobian(points, turns);
+            ConstraintValue { value, jacobian }
         };
         let subject = ConstraintSubject {
             id: info.id,
