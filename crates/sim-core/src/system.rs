@@ -159,6 +159,12 @@ impl MatrixRequest<'_> {
     pub fn stiffness(definiteness: Definiteness) -> Self {
         Self { damping: 0.0, stiffness: 1.0, definiteness, before: None }
     }
+
+    /// D as it is.
+    #[must_use]
+    pub fn damping() -> Self {
+        Self { damping: 1.0, stiffness: 0.0, definiteness: Definiteness::Projected, before: None }
+    }
 }
 
 /// Passes blocks on, multiplied by a factor.

@@ -245,8 +245,7 @@ impl Force for Springs {
     }
 
     fn damping_matrix(&self, at: Kinematics<'_>, sink: &mut dyn BlockSink) {
-        let request = MatrixRequest { damping: 1.0, ..MatrixRequest::stiffness(Definiteness::Projected) };
-        self.weighted_matrix(at, MatrixRequest { stiffness: 0.0, ..request }, sink);
+        self.weighted_matrix(at, MatrixRequest::damping(), sink);
     }
 
     fn weighted_matrix(&self, at: Kinematics<'_>, request: MatrixRequest<'_>, sink: &mut dyn BlockSink) {

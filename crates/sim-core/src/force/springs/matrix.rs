@@ -168,7 +168,7 @@ impl pulp::NullaryFnOnce for FormBlocks<'_> {
         let mut length = [0.0; STRIP];
         let length = &mut length[..count];
         for (length, d) in length.iter_mut().zip(&*along) {
-            *length = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+            *length = dot(*d, *d);
         }
         let (mut inverse, mut across, mut extra) = ([0.0; STRIP], [0.0; STRIP], [0.0; STRIP]);
         let (inverse, across, extra) = (&mut inverse[..count], &mut across[..count], &mut extra[..count]);
