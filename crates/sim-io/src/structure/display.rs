@@ -39,11 +39,14 @@ pub(super) fn drawing(scene: &StructureScene, result: &StructureResult) -> (Opti
         .fold(0.0, f64::max);
     let visible = VISIBLE * size(structure);
     let physical = is_physical(result);
+    // Finite displacements make no shape when they are magnified: a cable pulled straight would bulge upwards.
+    let finite = matches!(result.analysis, "nonlinear_static" | "arc_length" | "dynamic_relaxation");
+    let seen = if finite { 0.05 } else { 0.25 } * visible;
     let magnification = scene.output.magnification.unwrap_or(if largest == 0.0 {
         1.0
     } else if !physical {
         visible / largest
-    } else if largest >= 0.25 * visible {
+    } else if largest >= seen {
         1.0
     } else {
         round(visible / largest)
