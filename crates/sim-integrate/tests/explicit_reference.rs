@@ -5,7 +5,7 @@ mod cases;
 
 use cases::{case, march, number, numbers, oscillator, oscillator_state};
 use serde_json::Value;
-use sim_core::{ModelSystem, State};
+use sim_core::ModelSystem;
 use sim_verify::{ExactProblem, amplification_matrix, stability_limit};
 
 fn matrix(m: f64, k: f64, c: f64, id: &str, dt: f64) -> nalgebra::DMatrix<f64> {
@@ -269,31 +269,15 @@ fn a_limit_runge_kutta() {
 /// A-henon-heiles-E1_12 and A-elastic-pendulum: reference states reached by a fourth-order method.
 #[test]
 fn reference_states_of_nonlinear_motion() {
-    use nalgebra::{Matrix3, Vector3};
-    #[derive(Debug)]
-    struct HenonHeiles;
-    impl sim_verify::PointLaw for HenonHeiles {
-        fn potential(&self, x: Vector3<f64>) -> f64 {
-            0.5 * (x[0] * x[0] + x[1] * x[1]) + x[0] * x[0] * x[1] - x[1].powi(3) / 3.0
-        }
-        fn conservative(&self, x: Vector3<f64>) -> Vector3<f64> {
-            Vector3::new(-x[0] - 2.0 * x[0] * x[1], -x[1] - x[0] * x[0] + x[1] * x[1], 0.0)
-        }
-        fn stiffness(&self, x: Vector3<f64>) -> Matrix3<f64> {
-            Matrix3::new(1.0 + 2.0 * x[1], 2.0 * x[0], 0.0, 2.0 * x[0], 1.0 - 2.0 * x[1], 0.0, 0.0, 0.0, 0.0)
-        }
-    }
     let reference = case("A-henon-heiles-E1_12");
-    let system = sim_verify::PointSystem::new(1.0, HenonHeiles);
     let input = |name: &str, i: usize| number(&reference["inputs"][name][i]);
-    let start = State {
-        t: 0.0,
-        q: vec![input("q0", 0), input("q0", 1), 0.0],
-        v: vec![input("p0", 0), input("p0", 1), 0.0],
-        internal: Vec::new(),
+    let problem = sim_verify::problems::henon_heiles::HenonHeiles {
+        position: [input("q0", 0), input("q0", 1)],
+        velocity: [input("p0", 0), input("p0", 1)],
     };
+    let (system, start) = problem.build();
     for (i, (t, steps)) in [(10.0, 4000), (50.0, 20_000), (100.0, 40_000)].into_iter().enumerate() {
-        let end = march(&system, "runge_kutta4", &Value::Null, &start, t / steps as f64, steps);
+        let end = march(&*system, "runge_kutta4", &Value::Null, &start, t / steps as f64, steps);
         let expected = numbers(&reference["expected"]["state"][i]);
         for (found, expected) in [end.q[0], end.q[1], end.v[0], end.v[1]].into_iter().zip(expected) {
             assert!((found - expected).abs() < 1e-10, "t = {t}: {found} for {expected}");

@@ -34,7 +34,10 @@ pub mod driven_support;
 pub mod duffing;
 pub mod falling_with_drag;
 pub mod forced_oscillator;
+pub mod hanging_bar;
+pub mod hanging_chain;
 pub mod harmonic_oscillator;
+pub mod henon_heiles;
 pub mod kepler;
 pub mod pendulum;
 
@@ -45,9 +48,12 @@ pub static PROBLEMS: &[&dyn ExactProblem] = &[
     &driven_support::STANDARD,
     &forced_oscillator::STANDARD,
     &chain_modes::STANDARD,
+    &hanging_bar::STANDARD,
+    &hanging_chain::STANDARD,
     &pendulum::STANDARD,
     &kepler::STANDARD,
     &duffing::STANDARD,
+    &henon_heiles::STANDARD,
     &falling_with_drag::STANDARD,
 ];
 

@@ -364,14 +364,18 @@ pub fn stability_border(subject: &Subject<'_>, angles: u32, top: f64) -> Vec<(f6
 
 /// Leading error constant of position and velocity on the oscillator, within 2 % of the closed form's.
 pub fn error_constants(subject: &Subject<'_>, findings: &mut Findings) {
-    let Some(form) = subject.closed_form else { return };
+    let memory = closed_forms::memory_form(subject.method.id);
     for (id, damping) in [("undamped", 0.0), ("damped", STANDARD.damping)] {
         let problem = DampedOscillator { damping, ..STANDARD };
         let order =
             if damping > 0.0 { subject.method.order_velocity_dependent } else { subject.method.order };
         let o = oscillator(problem.mass, problem.stiffness, damping);
         let start = Vector2::new(problem.position, problem.velocity);
-        let expected = closed_forms::error_constant(form, o, order, problem.t_end, start);
+        let expected = match (subject.closed_form, memory) {
+            (Some(form), _) => closed_forms::error_constant(form, o, order, problem.t_end, start),
+            (None, Some(form)) => closed_forms::memory_error_constant(form, o, order, problem.t_end, start),
+            (None, None) => return,
+        };
         let steps = match order {
             0 | 1 => 2000,
             2 | 3 => 400,

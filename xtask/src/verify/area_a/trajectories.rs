@@ -1,14 +1,13 @@
 //! Exact problems against the published states, and trajectories that have no closed form.
 
 use super::{Verdict, at_most, make, worst};
-use nalgebra::{Matrix3, Vector3};
 use sim_core::force::gravity::Gravity;
 use sim_core::force::springs::{Spring, Springs};
 use sim_core::{ModelSystem, ParticleSystemBuilder, State};
-use sim_verify::problems::{duffing::Duffing, kepler::Kepler, pendulum::Pendulum};
+use sim_verify::ExactProblem;
+use sim_verify::problems::{duffing::Duffing, henon_heiles::HenonHeiles, kepler::Kepler, pendulum::Pendulum};
 use sim_verify::reference::Case;
 use sim_verify::studies::run;
-use sim_verify::{ExactProblem, PointLaw, PointSystem};
 
 /// Largest distance of an exact problem from states at given times: components of q and v by index.
 fn against(problem: &dyn ExactProblem, times: &[f64], q: &[Vec<f64>], v: &[Vec<f64>]) -> f64 {
@@ -51,23 +50,6 @@ pub(super) fn kepler(case: &Case) -> Verdict {
     Ok(vec![at_most(case, "", "exact orbit at three times, distance", 1e-12, distance)])
 }
 
-#[derive(Debug)]
-struct HenonHeiles;
-
-impl PointLaw for HenonHeiles {
-    fn potential(&self, x: Vector3<f64>) -> f64 {
-        0.5 * (x[0] * x[0] + x[1] * x[1]) + x[0] * x[0] * x[1] - x[1].powi(3) / 3.0
-    }
-
-    fn conservative(&self, x: Vector3<f64>) -> Vector3<f64> {
-        Vector3::new(-x[0] - 2.0 * x[0] * x[1], -x[1] - x[0] * x[0] + x[1] * x[1], 0.0)
-    }
-
-    fn stiffness(&self, x: Vector3<f64>) -> Matrix3<f64> {
-        Matrix3::new(1.0 + 2.0 * x[1], 2.0 * x[0], 0.0, 2.0 * x[0], 1.0 - 2.0 * x[1], 0.0, 0.0, 0.0, 0.0)
-    }
-}
-
 /// Runs the fourth-order method from `state` to each time and compares four components.
 fn trajectory(
     system: &(dyn ModelSystem + 'static),
@@ -93,19 +75,22 @@ fn trajectory(
 
 pub(super) fn henon_heiles(case: &Case) -> Verdict {
     let (q, p) = (case.numbers("inputs/q0")?, case.numbers("inputs/p0")?);
-    let state = State { v: vec![p[0], p[1], 0.0], ..State::at_rest(vec![q[0], q[1], 0.0]) };
-    let system = PointSystem::new(1.0, HenonHeiles);
-    let distance =
-        trajectory(&system, &state, 400.0, &case.numbers("inputs/t")?, &case.rows("expected/state")?, |s| {
-            [s.q[0], s.q[1], s.v[0], s.v[1]]
-        });
-    Ok(vec![at_most(
-        case,
-        "",
-        "runge_kutta4 with 400 steps per unit of time, distance at three times",
-        1e-10,
-        distance,
-    )])
+    let problem = HenonHeiles { position: [q[0], q[1]], velocity: [p[0], p[1]] };
+    let (times, states) = (case.numbers("inputs/t")?, case.rows("expected/state")?);
+    let part = |from: usize| states.iter().map(|row| row[from..from + 2].to_vec()).collect::<Vec<_>>();
+    let series = against(&problem, &times, &part(0), &part(2));
+    let (system, state) = problem.build();
+    let stepped = trajectory(&*system, &state, 400.0, &times, &states, |s| [s.q[0], s.q[1], s.v[0], s.v[1]]);
+    Ok(vec![
+        at_most(case, "series", "Taylor series, distance at three times", 1e-11, series),
+        at_most(
+            case,
+            "stepped",
+            "runge_kutta4 with 400 steps per unit of time, distance at three times",
+            1e-10,
+            stepped,
+        ),
+    ])
 }
 
 pub(super) fn elastic_pendulum(case: &Case) -> Verdict {
