@@ -400,6 +400,7 @@ fn page(
             y_label: "|difference| in the probe's unit".into(),
             log: true,
             series,
+            ..Chart::default()
         }],
         ..ReportPage::default()
     }

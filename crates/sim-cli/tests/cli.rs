@@ -229,3 +229,57 @@ fn converge_varies_a_field_by_one_factor() {
         assert!(json(&output)["error"]["message"].as_str().unwrap().contains("--vary"), "{wrong}");
     }
 }
+
+#[test]
+fn methods_are_compared_with_a_reference_that_is_known_well_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["compare", "three_links", "--until", "0.5", "--error", "0.1%", "--json"];
+    let output =
+        sim(folder.path(), &[&arguments[..], &["--methods", "leapfrog,tr_bdf2,explicit_euler"]].concat());
+    let object = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{object}");
+    assert!(object["reference"]["uncertainty"].as_f64().unwrap() <= 1e-4, "{object}");
+    let methods = object["methods"].as_array().unwrap();
+    assert_eq!(
+        methods.iter().map(|m| m["method"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["leapfrog", "tr_bdf2", "explicit_euler"]
+    );
+    // Second-order methods: twice the steps, a quarter of the error, where the runs are fine enough.
+    let errors: Vec<f64> = (methods[1]["points"].as_array().unwrap().iter())
+        .map(|point| point["outcome"]["done"]["error"].as_f64().unwrap())
+        .collect();
+    let [.., before, last] = errors[..] else { panic!("{object}") };
+    assert!((before / last - 4.0).abs() < 1.0, "{errors:?}");
+    let fastest = &object["fastest"];
+    assert!(fastest["error"].as_f64().unwrap() <= 1e-3, "{object}");
+    assert_ne!(fastest["method"], "explicit_euler");
+    // The advice can be followed as it stands.
+    let changes: Vec<&str> =
+        fastest["changes"].as_array().unwrap().iter().map(|c| c.as_str().unwrap()).collect();
+    let run = sim(
+        folder.path(),
+        &["run", "three_links", "--until", "0.5", "--json", "--set", changes[0], "--set", changes[1]],
+    );
+    assert_eq!(json(&run)["substeps"], fastest["substeps"]);
+    let page = object["files"][0].as_str().unwrap();
+    assert!(std::fs::read_to_string(folder.path().join(page)).unwrap().contains("Methods compared"));
+}
+
+#[test]
+fn comparisons_that_make_no_sense_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, word) in [
+        (&["three_links", "--methods", "leapfrgo"][..], "leapfrog"),
+        (&["three_links", "--reference", "euler"], "euler"),
+        (&["three_links", "--by", "nothing"], "tip_x"),
+        (&["three_links", "--error", "0"], "above 0"),
+        (&["three_links", "--max-wall", "nan"], "max-wall"),
+        (&["bar"], "converge"),
+        (&["hanging_rope"], "--by"),
+    ] {
+        let output = sim(folder.path(), &[&["compare", "--json"], arguments].concat());
+        let message = json(&output)["error"]["message"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
+        assert!(message.contains(word), "{arguments:?}: {message}");
+    }
+}

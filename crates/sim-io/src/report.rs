@@ -6,14 +6,16 @@
 //! Positions are stored as `f32` and at most [`MAX_NUMBERS`] numbers are kept, by dropping frames evenly: the page is for
 //! looking. Use the CSV and VTK files to measure.
 
+mod chart;
 pub mod drawing;
 pub(crate) mod summary;
 
 use askama::Template;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::Path;
 
+pub use chart::{Chart, Rule};
 pub use drawing::{ColorScale, Drawing};
 pub use summary::page_of;
 
@@ -45,6 +47,8 @@ pub struct ReportPage {
     pub drawing_note: Option<String>,
     /// Charts in order.
     pub charts: Vec<Chart>,
+    /// Tables below the charts.
+    pub tables: Vec<Table>,
 }
 
 /// A verdict in a few words.
@@ -73,19 +77,21 @@ pub struct Verdict {
     pub pass: bool,
 }
 
-/// Curves over one axis.
+/// Rows of text.
 #[derive(Clone, Debug, Default)]
-pub struct Chart {
+pub struct Table {
     /// Heading.
     pub title: String,
-    /// Label of the horizontal axis.
-    pub x_label: String,
-    /// Label of the vertical axis.
-    pub y_label: String,
-    /// Logarithmic axes with a mark at every value, for errors; else linear ones with plain lines.
-    pub log: bool,
-    /// Name, horizontal and vertical values of each curve.
-    pub series: Vec<(String, Vec<f64>, Vec<f64>)>,
+    /// Names of the columns; a column whose name ends in `#` holds numbers and is set to the right (the mark is not shown).
+    pub head: Vec<&'static str>,
+    /// Rows as long as `head`, and whether each stands out.
+    pub rows: Vec<(Vec<String>, bool)>,
+}
+
+impl Table {
+    fn columns(&self) -> Vec<(&'static str, bool)> {
+        self.head.iter().map(|name| (name.trim_end_matches('#').trim_end(), name.ends_with('#'))).collect()
+    }
 }
 
 impl ReportPage {
@@ -155,7 +161,7 @@ pub enum ReportError {
 /// Never: the page data are plain numbers and strings.
 pub fn render(page: &ReportPage) -> Result<String, ReportError> {
     let data = PagePayload {
-        charts: page.charts.iter().map(chart_json).collect(),
+        charts: page.charts.iter().map(Chart::to_json).collect(),
         drawing: page.drawing.as_ref().map(Drawing::to_json).transpose()?,
     };
     // `<` inside a script element could end it.
@@ -188,28 +194,4 @@ pub fn plotly_js() -> String {
     let body = both.split_once('>').map_or("", |(_, rest)| rest);
     let end = body.find("</script>").unwrap_or(body.len());
     body[..end].to_owned()
-}
-
-fn chart_json(chart: &Chart) -> Value {
-    const COLORS: [&str; 8] =
-        ["#1f5fa8", "#d1495b", "#2e8b57", "#b07d12", "#6a4c93", "#0f8b8d", "#7a7a7a", "#c2571a"];
-    let data: Vec<Value> = (chart.series.iter().enumerate())
-        .map(|(i, (name, x, y))| {
-            json!({"type": "scatter", "mode": if chart.log { "lines+markers" } else { "lines" }, "name": name, "x": x, "y": y,
-                   "line": {"width": 1.6, "color": COLORS[i % COLORS.len()]}})
-        })
-        .collect();
-    let axis = |title: &str| {
-        json!({"title": {"text": title, "standoff": 8}, "gridcolor": "#e7ebef", "zerolinecolor": "#c5ccd3",
-               "exponentformat": "power", "automargin": true,
-               "type": if chart.log { "log" } else { "linear" }})
-    };
-    let layout = json!({
-        "title": {"text": chart.title, "font": {"size": 15}, "x": 0.01, "xanchor": "left", "y": 0.97},
-        "margin": {"l": 56, "r": 12, "t": 38, "b": 72}, "hovermode": "x unified",
-        "font": {"family": "system-ui, sans-serif", "size": 12, "color": "#1d2733"},
-        "xaxis": axis(&chart.x_label), "yaxis": axis(&chart.y_label),
-        "showlegend": chart.series.len() > 1, "legend": {"orientation": "h", "y": -0.24, "x": 0},
-    });
-    json!({"data": data, "layout": layout})
 }

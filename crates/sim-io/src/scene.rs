@@ -14,5 +14,6 @@ pub(crate) mod source;
 pub mod support;
 pub(crate) mod words;
 
+pub use check::MAX_SUBSTEPS;
 pub use document::{Header, MethodOptions, OutputOptions, Scene, Substeps, TimeOptions};
 pub use error::{Place, SceneError};

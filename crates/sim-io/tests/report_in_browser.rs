@@ -51,6 +51,7 @@ fn page(sheet: bool) -> ReportPage {
             y_label: "J".into(),
             log: false,
             series: vec![("kinetic".into(), times, energy)],
+            ..Chart::default()
         }],
         ..ReportPage::default()
     }

@@ -36,6 +36,7 @@ pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
         drawing: (result.display.points > 0 && !result.frames.is_empty()).then_some(drawing),
         drawing_note,
         charts: charts(result),
+        tables: Vec::new(),
     }
 }
 
@@ -126,6 +127,7 @@ fn chart(title: &str, unit_label: &str, series: &[&TimeSeries], times: &[f64]) -
         series: (series.iter())
             .map(|series| (series.name.clone(), times.to_vec(), series.values.clone()))
             .collect(),
+        ..Chart::default()
     }
 }
 

@@ -11,9 +11,10 @@ use super::support::{Initial, Shape};
 use std::collections::HashMap;
 use std::fmt::Display;
 
-/// Most frames of a run, and most steps in a frame: beyond these a typing error is likelier than a wish.
+/// Most frames of a run: beyond it a typing error is likelier than a wish.
 pub(crate) const MAX_FRAMES: f64 = 1e7;
-pub(crate) const MAX_SUBSTEPS: u32 = 1_000_000;
+/// Most steps in a frame, for the same reason.
+pub const MAX_SUBSTEPS: u32 = 1_000_000;
 
 /// A table of the scene, by its path.
 #[derive(Clone)]

@@ -29,6 +29,7 @@ pub(super) fn charts(built: &BuiltStructure, gauges: &[Gauge], found: &Findings)
                 y_label: "load factor".into(),
                 log: false,
                 series,
+                ..Chart::default()
             });
         }
     }
@@ -57,6 +58,7 @@ pub(super) fn charts(built: &BuiltStructure, gauges: &[Gauge], found: &Findings)
                 series: (shown.iter())
                     .map(|gauge| (gauge.name.clone(), found.places.clone(), gauge.values.clone()))
                     .collect(),
+                ..Chart::default()
             });
         }
     }
@@ -79,6 +81,7 @@ pub(super) fn charts(built: &BuiltStructure, gauges: &[Gauge], found: &Findings)
             y_label: "N".into(),
             log: false,
             series,
+            ..Chart::default()
         });
     }
     charts
@@ -131,5 +134,6 @@ pub(super) fn page(scene: &StructureScene, result: &StructureResult, failure: Op
         drawing_note: drawing.is_some().then_some(note),
         drawing,
         charts: result.charts.clone(),
+        tables: Vec::new(),
     }
 }

@@ -82,6 +82,7 @@ fn mode_results(
         y_label: "Hz".into(),
         log: false,
         series: vec![("frequency".into(), numbers, frequencies.clone())],
+        ..Chart::default()
     });
     for (number, frequency) in frequencies.iter().take(6).enumerate() {
         found.facts.push((format!("frequency {}", number + 1), format!("{frequency:.6} Hz")));
@@ -219,6 +220,7 @@ pub(super) fn response(
                 y_label: "amplitude".into(),
                 log: true,
                 series,
+                ..Chart::default()
             },
         );
     }
@@ -244,6 +246,7 @@ pub(super) fn spectra(gauges: &[Gauge], dt: f64, found: &mut Findings) {
                 y_label: format!("amplitude [{}]", gauge.unit),
                 log: false,
                 series: vec![(gauge.name.clone(), frequencies, amplitudes)],
+                ..Chart::default()
             });
         }
     }

@@ -1,0 +1,419 @@
+//! The runs of a comparison: a reference refined until it is known well enough, then every method with more and more steps.
+
+use super::measure::Measure;
+use crate::failure::Failure;
+use serde::Serialize;
+use sim_core::{MethodInfo, Stability};
+use sim_integrate::{STEPPERS, stepper_info};
+use sim_io::run::RunResult;
+use sim_io::scene::{MAX_SUBSTEPS, Scene, Substeps};
+use sim_io::{Document, RunError, RunOptions};
+use std::ops::ControlFlow;
+
+/// Errors below this part of the wanted one need no finer run.
+const ENOUGH: f64 = 0.2;
+/// Part of the wanted error to which the reference is to be known.
+const REFERENCE_ERROR: f64 = 0.1;
+/// Methods whose default member is in the list under its own name.
+const FAMILIES: &[&str] = &["theta_mixed", "imex"];
+/// Finer runs of the reference after the first.
+const REFERENCE_LEVELS: u32 = 4;
+/// Runs of a method at most.
+const LEVELS: u32 = 9;
+/// A method is given up once a run is expected to take so many times as long as the fastest one within the wanted error.
+const PATIENCE: f64 = 8.0;
+/// So many runs of each method are made whatever the fastest takes, unless one takes longer than [`LONG`] s.
+const FEWEST: usize = 4;
+const LONG: f64 = 1.0;
+/// Runs shorter than this in s are repeated twice, and the shortest time counts.
+const SHORT: f64 = 0.25;
+
+/// Tells what is being done and how far it is.
+pub type Tell<'a> = &'a mut (dyn FnMut(&str, Option<f64>) + Send);
+
+/// What ends a study.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// Wanted relative error.
+    pub wanted: f64,
+    /// Longest run in s.
+    pub max_wall: f64,
+    /// End of the runs in s, where it is not the scene's.
+    pub until: Option<f64>,
+}
+
+/// How a run came out.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// To the end.
+    Done {
+        /// Distance from the reference, relative.
+        error: f64,
+    },
+    /// Not to the end.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One run of a method.
+#[derive(Clone, Serialize)]
+pub struct Point {
+    pub substeps: u64,
+    pub dt: f64,
+    pub wall_s: f64,
+    pub force_evaluations: u64,
+    pub linear_iterations: u64,
+    pub outcome: Outcome,
+}
+
+impl Point {
+    /// The error of a run that came to its end.
+    pub fn error(&self) -> Option<f64> {
+        match self.outcome {
+            Outcome::Done { error } => Some(error),
+            Outcome::Failed { .. } => None,
+        }
+    }
+}
+
+/// A method and its runs, coarsest first.
+#[derive(Clone, Serialize)]
+pub struct Candidate {
+    pub method: &'static str,
+    pub points: Vec<Point>,
+    /// Why no finer run was made.
+    pub ended: String,
+}
+
+/// What errors are measured from.
+#[derive(Clone, Serialize)]
+pub struct Reference {
+    pub method: &'static str,
+    pub substeps: u64,
+    pub dt: f64,
+    pub wall_s: f64,
+    /// Change from the run with half as many steps, measured as errors are.
+    pub uncertainty: f64,
+}
+
+/// Everything a comparison found.
+pub struct Comparison {
+    pub measure: String,
+    pub wanted: f64,
+    /// Time that was simulated, in s.
+    pub simulated: f64,
+    /// Number of frames in it.
+    pub frames: usize,
+    pub reference: Reference,
+    pub candidates: Vec<Candidate>,
+    pub notes: Vec<String>,
+}
+
+impl Comparison {
+    /// The fastest run within the wanted error of each method that has one, fastest first.
+    ///
+    /// A run whose finer neighbor is worse by more than the reference is uncertain is within the error by chance; it does not count.
+    pub fn ranking(&self) -> Vec<(&Candidate, &Point)> {
+        let slack = self.reference.uncertainty;
+        let mut choices: Vec<(&Candidate, &Point)> = (self.candidates.iter())
+            .filter_map(|candidate| {
+                let points = &candidate.points;
+                let sound = |index: usize| {
+                    let error = points[index].error()?;
+                    let finer = points.get(index + 1).map_or(Some(0.0), Point::error)?;
+                    (error <= self.wanted && finer <= self.wanted.max(error + slack))
+                        .then_some(&points[index])
+                };
+                let within = (0..points.len()).filter_map(sound);
+                let best = within.min_by(|a, b| a.wall_s.total_cmp(&b.wall_s))?;
+                Some((candidate, best))
+            })
+            .collect();
+        choices.sort_by(|a, b| a.1.wall_s.total_cmp(&b.1.wall_s));
+        choices
+    }
+
+    /// A run in words.
+    pub fn sentence(&self, (candidate, point): (&Candidate, &Point)) -> String {
+        format!(
+            "{} with {} (dt {:.3e} s): error {}, {:.3} ms per frame, {}",
+            candidate.method,
+            per_frame(point.substeps),
+            point.dt,
+            super::per_cent(point.error().unwrap_or(f64::NAN)),
+            1e3 * point.wall_s / self.frames.max(1) as f64,
+            pace(self.simulated / point.wall_s)
+        )
+    }
+}
+
+/// Simulated over wall-clock time in words.
+fn pace(ratio: f64) -> String {
+    let (times, word) = if ratio >= 1.0 { (ratio, "faster") } else { (1.0 / ratio, "slower") };
+    let digits = if times >= 100.0 {
+        0
+    } else if times >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{times:.digits$} times {word} than real time")
+}
+
+/// `1 step per frame`, `2 steps per frame`.
+pub fn per_frame(substeps: u64) -> String {
+    format!("{substeps} step{} per frame", if substeps == 1 { "" } else { "s" })
+}
+
+/// A scene whose runs can be compared.
+///
+/// # Errors
+/// [`Failure`] for anything but a motion.
+pub fn load(path: &str, changes: &[String]) -> Result<Scene, Failure> {
+    match Document::load(path, changes)? {
+        Document::Motion(mut scene) => {
+            scene.output.every = 1;
+            Ok(*scene)
+        }
+        Document::Structure(scene) => Err(Failure::usage(format!(
+            "scene {}: a structure has one method per analysis; `sim converge` says how good its answer is",
+            scene.header.name
+        ))),
+    }
+}
+
+/// The scene with another method and so many steps per frame; the options of the scene are for its own method.
+fn variant(scene: &Scene, method: &str, substeps: Substeps) -> Scene {
+    let mut scene = scene.clone();
+    if scene.method.id != method {
+        method.clone_into(&mut scene.method.id);
+        scene.method.options.clear();
+    }
+    scene.method.substeps = substeps;
+    scene
+}
+
+fn run(scene: &Scene, limits: Limits, tell: Tell<'_>) -> Result<RunResult, RunError> {
+    let steps = match scene.method.substeps {
+        Substeps::Auto => "automatic steps".to_owned(),
+        Substeps::Fixed(count) => per_frame(count.into()),
+    };
+    let text = format!("{}, {steps}", scene.method.id);
+    sim_io::run(scene, RunOptions { until: limits.until, threads: None }, &mut |progress| {
+        tell(&text, Some((progress.t - progress.start) / (progress.end - progress.start)));
+        ControlFlow::Continue(())
+    })
+}
+
+/// Halves the reference's steps until it is known to a tenth of the wanted error; else shortens the time that is compared to what is
+/// known so well.
+fn reference(
+    scene: &Scene,
+    (method, by): (&str, Option<&str>),
+    limits: &mut Limits,
+    notes: &mut Vec<String>,
+    tell: Tell<'_>,
+) -> Result<(RunResult, Measure, Reference), Failure> {
+    let info = stepper_info(method).map_err(|error| Failure::usage(format!("--reference: {error}")))?.method;
+    let mut last = run(&variant(scene, method, first_steps(info)), *limits, tell)?;
+    let mut measure = Measure::new(by, &last)?;
+    if measure.floor() > REFERENCE_ERROR * limits.wanted {
+        let coarse = format!(
+            "positions are recorded to {} of how far this motion goes, too coarse for an error of {}",
+            super::per_cent(measure.floor()),
+            super::per_cent(limits.wanted)
+        );
+        measure = Measure::first_probe(&last)
+            .ok_or_else(|| Failure::usage(format!("{coarse}, and no probe has a history to judge by")))?;
+        notes.push(format!("{coarse}: {} is judged instead", measure.words()));
+    }
+    let wanted = (REFERENCE_ERROR * limits.wanted).max(measure.floor());
+    let (mut uncertainty, mut known) = (f64::INFINITY, 0);
+    for _ in 0..REFERENCE_LEVELS {
+        let Some(count) = twice(last.substeps) else { break };
+        let finer = run(&variant(scene, method, Substeps::Fixed(count)), *limits, tell)?;
+        uncertainty = measure.distance(&finer, &last);
+        known = measure.agreement(&finer, &last, wanted);
+        last = finer;
+        if uncertainty <= wanted || 2.0 * last.wall_s > limits.max_wall {
+            break;
+        }
+    }
+    let frames = last.times.len() - 1;
+    if uncertainty > wanted && known > frames / 10 {
+        let until = last.times[known - 1];
+        notes.push(format!(
+            "compared until {until:.4} s: after that two runs of the reference part, as the motion multiplies the smallest difference"
+        ));
+        limits.until = Some(until);
+        let coarser = last.substeps / 2;
+        let rerun =
+            |count: u64| u32::try_from(count).map(|count| variant(scene, method, Substeps::Fixed(count)));
+        if let (Ok(fine), Ok(coarse)) = (rerun(last.substeps), rerun(coarser)) {
+            last = run(&fine, *limits, tell)?;
+            uncertainty = measure.distance(&last, &run(&coarse, *limits, tell)?);
+        }
+    } else if uncertainty > wanted {
+        notes.push(format!(
+            "the reference is known to {} only, and differences below that mean nothing: choose a shorter time (--until), a probe (--by) or a \
+             longer --max-wall",
+            super::per_cent(uncertainty)
+        ));
+    }
+    let about =
+        Reference { method: info.id, substeps: last.substeps, dt: last.dt, wall_s: last.wall_s, uncertainty };
+    Ok((last, measure, about))
+}
+
+/// Conditionally stable methods start from the step that is stable, the others from one per frame.
+fn first_steps(method: &MethodInfo) -> Substeps {
+    if matches!(method.stability, Stability::Conditional { .. }) {
+        Substeps::Auto
+    } else {
+        Substeps::Fixed(1)
+    }
+}
+
+/// Twice as many steps per frame, if a scene may have them.
+fn twice(substeps: u64) -> Option<u32> {
+    u32::try_from(2 * substeps.max(1)).ok().filter(|&count| count <= MAX_SUBSTEPS)
+}
+
+/// Compares methods on a scene.
+///
+/// # Errors
+/// [`Failure`] when a name is unknown or the reference itself cannot be computed; a candidate that fails is a finding.
+pub fn compare(
+    scene: &Scene,
+    methods: &[String],
+    (reference_method, by): (&str, Option<&str>),
+    mut limits: Limits,
+    tell: Tell<'_>,
+) -> Result<Comparison, Failure> {
+    let mut candidates: Vec<&'static MethodInfo> = Vec::new();
+    for id in methods {
+        let info = stepper_info(id.trim()).map_err(|error| Failure::usage(format!("--methods: {error}")))?;
+        candidates.push(info.method);
+    }
+    if methods.is_empty() {
+        let worthwhile = |info: &&MethodInfo| {
+            info.id == scene.method.id
+                || info.stability != Stability::Unstable && !FAMILIES.contains(&info.id)
+        };
+        candidates = STEPPERS.iter().map(|info| info.method).filter(worthwhile).collect();
+    }
+    let mut notes = Vec::new();
+    let (exact, measure, reference) =
+        reference(scene, (reference_method, by), &mut limits, &mut notes, tell)?;
+    let mut fastest = f64::INFINITY;
+    let mut found = Vec::new();
+    for info in candidates {
+        let candidate =
+            ladder(scene, info, (&exact, &measure, reference.uncertainty), limits, &mut fastest, tell);
+        for point in &candidate.points {
+            if let Outcome::Failed { reason } = &point.outcome {
+                notes.push(format!("{} with {}: {reason}", info.id, per_frame(point.substeps)));
+            }
+        }
+        found.push(candidate);
+    }
+    let begin = exact.times.first().copied().unwrap_or(0.0);
+    Ok(Comparison {
+        measure: measure.words(),
+        wanted: limits.wanted,
+        simulated: exact.times.last().copied().unwrap_or(0.0) - begin,
+        frames: exact.times.len().saturating_sub(1),
+        reference,
+        candidates: found,
+        notes,
+    })
+}
+
+/// Runs of one method with more and more steps, until one is well within the wanted error or finer ones are not worth their time.
+fn ladder(
+    scene: &Scene,
+    method: &'static MethodInfo,
+    (exact, measure, uncertainty): (&RunResult, &Measure, f64),
+    limits: Limits,
+    fastest: &mut f64,
+    tell: Tell<'_>,
+) -> Candidate {
+    let mut points: Vec<Point> = Vec::new();
+    let mut next = if matches!(method.stability, Stability::Conditional { .. }) {
+        Substeps::Auto
+    } else {
+        Substeps::Fixed(1)
+    };
+    let ended = loop {
+        let variant = variant(scene, method.id, next);
+        let point = measured(&variant, (exact, measure), limits, tell);
+        let (substeps, wall, error) = (point.substeps, point.wall_s, point.error());
+        points.push(point);
+        if let Some(error) = error {
+            if error <= limits.wanted {
+                *fastest = fastest.min(wall);
+            }
+            if error <= (ENOUGH * limits.wanted).max(uncertainty) {
+                break "well within the wanted error".to_owned();
+            }
+        }
+        if points.len() >= LEVELS as usize {
+            break format!("{LEVELS} runs");
+        }
+        let expected = 2.0 * wall;
+        if expected > limits.max_wall {
+            break format!("the next run would take about {expected:.0} s");
+        }
+        if expected > PATIENCE * *fastest && (points.len() >= FEWEST || wall > LONG) {
+            break format!("{PATIENCE} times slower than the fastest within the wanted error");
+        }
+        match twice(substeps) {
+            Some(count) => next = Substeps::Fixed(count),
+            None => break "as many steps per frame as a scene may have".to_owned(),
+        }
+    };
+    Candidate { method: method.id, points, ended }
+}
+
+/// One run, or the shortest of three when it is short.
+fn measured(
+    scene: &Scene,
+    (exact, measure): (&RunResult, &Measure),
+    limits: Limits,
+    tell: Tell<'_>,
+) -> Point {
+    let substeps = match scene.method.substeps {
+        Substeps::Auto => 0,
+        Substeps::Fixed(count) => u64::from(count),
+    };
+    let begun = std::time::Instant::now();
+    match run(scene, limits, tell) {
+        Ok(result) => {
+            let mut wall_s = result.wall_s;
+            if wall_s < SHORT {
+                for _ in 0..2 {
+                    wall_s = run(scene, limits, tell).map_or(wall_s, |again| again.wall_s.min(wall_s));
+                }
+            }
+            Point {
+                substeps: result.substeps,
+                dt: result.dt,
+                wall_s,
+                force_evaluations: result.work_done.force_evaluations,
+                linear_iterations: result.work_done.linear_iterations,
+                outcome: Outcome::Done { error: measure.distance(&result, exact) },
+            }
+        }
+        Err(error) => Point {
+            substeps,
+            dt: scene.time.frame / substeps.max(1) as f64,
+            wall_s: begun.elapsed().as_secs_f64(),
+            force_evaluations: 0,
+            linear_iterations: 0,
+            outcome: Outcome::Failed { reason: error.to_string() },
+        },
+    }
+}
