@@ -22,6 +22,7 @@ mod constraints;
 mod document;
 mod elements;
 mod forces;
+mod limits;
 mod links;
 mod mutants;
 mod open;

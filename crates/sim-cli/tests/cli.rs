@@ -283,3 +283,19 @@ fn comparisons_that_make_no_sense_are_refused() {
         assert!(message.contains(word), "{arguments:?}: {message}");
     }
 }
+
+/// Options outside what a step limit is proved for: automatic substeps would be a guess.
+#[test]
+fn automatic_substeps_need_a_limit_that_covers_the_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let family = ["--set", "method.id=theta_mixed", "--set", "method.options={alpha=0.0,beta=1.0}"];
+    let auto = [&["run", "three_links", "--json", "--set", "method.substeps=auto"], &family[..]].concat();
+    let output = sim(folder.path(), &auto);
+    let error = json(&output)["error"].clone();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert_eq!(error["field"], "method.substeps", "{error}");
+    let fixed =
+        [&["run", "three_links", "--until", "0.1", "--json"], &family[..], &["--set", "method.substeps=50"]]
+            .concat();
+    assert_eq!(sim(folder.path(), &fixed).status.code(), Some(0));
+}

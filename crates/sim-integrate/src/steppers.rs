@@ -14,8 +14,10 @@ pub type BoxedStepper = Box<dyn Stepper<dyn ModelSystem> + Send>;
 pub struct StepperInfo {
     /// Claims.
     pub method: &'static MethodInfo,
-    /// What is known about its largest stable step.
+    /// What is known about its largest stable step with options that it [`covers`](Self::covers).
     pub limit: StepLimit,
+    /// Whether `limit` is known to hold with these options; it does with the defaults.
+    pub covers: fn(&Value) -> bool,
     /// The options with their default values; null when there are none.
     pub defaults: fn() -> Value,
     /// Makes a stepper from options; null or an empty table means the defaults.

@@ -2,8 +2,8 @@
 
 use super::charts::Chart;
 use super::{
-    area_a, area_b, area_c, area_d, area_e, area_f, certificate, constraints, elements, forces, links,
-    mutants, solvers, steppers,
+    area_a, area_b, area_c, area_d, area_e, area_f, certificate, constraints, elements, forces, limits,
+    links, mutants, solvers, steppers,
 };
 use sim_verify::{Claim, OrderReport};
 
@@ -66,6 +66,7 @@ pub const SECTIONS: &[Section] = &[
     Section { crate_name: "sim-integrate", jobs: steppers::jobs },
     Section { crate_name: "sim-integrate", jobs: area_a::jobs },
     Section { crate_name: "sim-integrate", jobs: certificate::jobs },
+    Section { crate_name: "sim-integrate", jobs: limits::jobs },
     Section { crate_name: "sim-fem", jobs: elements::jobs },
     Section { crate_name: "sim-fem", jobs: area_d::jobs },
     Section { crate_name: "sim-linalg", jobs: solvers::jobs },

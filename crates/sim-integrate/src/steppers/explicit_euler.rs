@@ -24,6 +24,7 @@ pub static METHOD: MethodInfo = MethodInfo {
 pub const INFO: StepperInfo = StepperInfo {
     method: &METHOD,
     limit: StepLimit::Spectral { stability_function: |z| Complex::new(1.0, 0.0) + z },
+    covers: |_| true,
     defaults: || Value::Null,
     build,
 };

@@ -31,6 +31,7 @@ pub static METHOD: MethodInfo = MethodInfo {
 pub const INFO: StepperInfo = StepperInfo {
     method: &METHOD,
     limit: StepLimit::Unconditional,
+    covers,
     defaults: || serde_json::to_value(GeneralizedAlphaOptions::default()).unwrap_or_default(),
     build,
 };
@@ -86,6 +87,18 @@ impl AlphaParameters {
     pub fn newmark(beta: f64, gamma: f64) -> Self {
         Self { alpha_m: 0.0, alpha_f: 0.0, beta, gamma }
     }
+}
+
+/// Chung & Hulbert (1993): unconditionally stable for `α_m ≤ α_f ≤ ½` and `β ≥ ¼ + ½(α_f - α_m)`.
+fn covers(options: &Value) -> bool {
+    parse(METHOD.id, options).is_ok_and(|GeneralizedAlphaOptions { parameters, .. }| {
+        parameters.is_none_or(|p| {
+            let margin = 1e-12;
+            p.alpha_m <= p.alpha_f + margin
+                && p.alpha_f <= 0.5 + margin
+                && p.beta >= 0.25 + 0.5 * (p.alpha_f - p.alpha_m) - margin
+        })
+    })
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {

@@ -32,6 +32,7 @@ pub static METHOD: MethodInfo = MethodInfo {
 pub const INFO: StepperInfo = StepperInfo {
     method: &METHOD,
     limit: StepLimit::Unconditional,
+    covers,
     defaults: || serde_json::to_value(ImexOptions::default()).unwrap_or_default(),
     build,
 };
@@ -44,6 +45,11 @@ pub struct ImexOptions {
     pub explicit: Vec<String>,
     /// Newton's method and linear solver.
     pub newton: NewtonOptions,
+}
+
+/// What explicit forces do to the limit depends on the others.
+fn covers(options: &Value) -> bool {
+    parse(METHOD.id, options).is_ok_and(|ImexOptions { explicit, .. }| explicit.is_empty())
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {

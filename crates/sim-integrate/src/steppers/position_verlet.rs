@@ -28,6 +28,7 @@ pub static METHOD: MethodInfo = MethodInfo {
 pub const INFO: StepperInfo = StepperInfo {
     method: &METHOD,
     limit: StepLimit::Certified { undamped: &KICK_DRIFT, damped: &KICK_DRIFT, damped_is_sharp: true },
+    covers: |_| true,
     defaults: || serde_json::to_value(PositionVerletOptions::default()).unwrap_or_default(),
     build,
 };

@@ -23,6 +23,7 @@ pub static METHOD: MethodInfo = MethodInfo {
 pub const INFO: StepperInfo = StepperInfo {
     method: &METHOD,
     limit: StepLimit::Certified { undamped: &UNDAMPED, damped: &DAMPED, damped_is_sharp: false },
+    covers: |_| true,
     defaults: || Value::Null,
     build,
 };

@@ -24,6 +24,7 @@ pub static METHOD: MethodInfo = MethodInfo {
 pub const INFO: StepperInfo = StepperInfo {
     method: &METHOD,
     limit: StepLimit::Certified { undamped: &KICK_DRIFT, damped: &KICK_DRIFT, damped_is_sharp: true },
+    covers: |_| true,
     defaults: || Value::Null,
     build,
 };

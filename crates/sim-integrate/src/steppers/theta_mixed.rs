@@ -23,10 +23,11 @@ pub static METHOD: MethodInfo = MethodInfo {
                   for α + β < 1.",
 };
 
-/// Registry entry. Certified for the default weights only; with others ask [`ThetaMixed::stability`].
+/// Registry entry.
 pub const INFO: StepperInfo = StepperInfo {
     method: &METHOD,
     limit: StepLimit::Unconditional,
+    covers,
     defaults: || serde_json::to_value(ThetaMixedOptions::default()).unwrap_or_default(),
     build,
 };
@@ -47,6 +48,11 @@ impl Default for ThetaMixedOptions {
     fn default() -> Self {
         Self { alpha: 0.5, beta: 0.5, newton: NewtonOptions::default() }
     }
+}
+
+/// Equal weights of at least ½ are the θ-method, which is A-stable; of the others [`ThetaMixed::stability`] knows the undamped limit only.
+fn covers(options: &Value) -> bool {
+    parse(METHOD.id, options).is_ok_and(|ThetaMixedOptions { alpha, beta, .. }| alpha == beta && alpha >= 0.5)
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {

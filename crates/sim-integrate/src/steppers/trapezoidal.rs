@@ -27,6 +27,7 @@ pub static METHOD: MethodInfo = MethodInfo {
 pub const INFO: StepperInfo = StepperInfo {
     method: &METHOD,
     limit: StepLimit::Unconditional,
+    covers: |_| true,
     defaults: || serde_json::to_value(TrapezoidalOptions::default()).unwrap_or_default(),
     build,
 };

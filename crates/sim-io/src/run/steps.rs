@@ -142,7 +142,17 @@ impl StepPlanner {
         let at = At::root(&scene.source).field("method");
         let options = SubstepOptions { safety: scene.method.safety, max_substeps: u64::from(MAX_SUBSTEPS) };
         let substepping = Substepping::new(info, options).map_err(|error| option_error(&error, info, &at))?;
+        let options = serde_json::to_value(&scene.method.options).unwrap_or_default();
         let fixed = match scene.method.substeps {
+            Substeps::Auto if !(info.covers)(&options) => {
+                return Err(at.field("substeps").refuse(
+                    "auto",
+                    format!(
+                        "a number: with these options no limit of the step is known for {}, so that none can be chosen",
+                        info.method.id
+                    ),
+                ));
+            }
             Substeps::Auto => None,
             Substeps::Fixed(count) => Some(count),
         };
