@@ -28,6 +28,7 @@ mod mutants;
 mod open;
 mod page;
 mod solvers;
+mod spring_layout;
 mod steppers;
 
 use catalogue::{Job, Outcome, SECTIONS, Scope};

@@ -19,6 +19,7 @@
 //! ```
 
 pub mod adaptive;
+pub mod advise;
 #[cfg(feature = "implicit")]
 pub mod implicit;
 pub mod options;
@@ -28,6 +29,7 @@ pub mod substeps;
 mod trial;
 
 pub use adaptive::{Adaptive, AdaptiveError, AdaptiveMemory, AdaptiveOptions, AdaptiveReport};
+pub use advise::{Advice, AdviceError, AdviceRequest, Facts, Rejection, Suggestion, advise};
 #[cfg(feature = "implicit")]
 pub use implicit::{NewtonOptions, Projection};
 pub use options::OptionsError;

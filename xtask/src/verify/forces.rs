@@ -1,6 +1,7 @@
 //! Forces of sim-core: every entry of the registry, and the published values of a single spring.
 
 use super::catalogue::{Job, Scope};
+use super::spring_layout;
 use sim_core::FORCES;
 use sim_core::force::springs::Springs;
 use sim_verify::judge::model::{judge_model, judge_spring};
@@ -18,5 +19,6 @@ pub(super) fn jobs(_: Scope) -> Vec<Job> {
     jobs.push(Job::new("force/spring", |_| {
         judge_spring("force/spring", &|spring| Box::new(Springs::new([spring]))).into()
     }));
+    jobs.push(Job::new("force/spring/layout", |_| spring_layout::judge()));
     jobs
 }
