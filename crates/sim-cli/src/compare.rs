@@ -1,8 +1,9 @@
 //! `sim compare`: error against wall time of every method on one scene, and the fastest one within a wanted error.
 
+mod ladders;
 mod measure;
 mod page;
-mod study;
+pub mod study;
 
 use crate::failure::{self, Failure};
 use crate::progress::Stages;
@@ -47,7 +48,7 @@ pub struct CompareArguments {
 }
 
 /// `0.01` or `1%`.
-fn parse_error(text: &str) -> Result<f64, String> {
+pub fn parse_error(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.trim().strip_suffix('%') {
         Some(number) => (number, 0.01),
         None => (text.trim(), 1.0),
@@ -105,7 +106,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
         )));
     }
     let scene = study::load(&arguments.scene, &arguments.changes)?;
-    let limits = Limits { wanted: arguments.error, max_wall: arguments.max_wall, until: arguments.until };
+    let limits = Limits::of_comparison(arguments.error, arguments.max_wall, arguments.until);
     let mut stages = Stages::new(arguments.json);
     let comparison = study::compare(
         &scene,
@@ -148,7 +149,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
 }
 
 /// `0.42 %`, or a power of ten when it is small.
-fn per_cent(error: f64) -> String {
+pub fn per_cent(error: f64) -> String {
     if error >= 1e-4 { format!("{:.2} %", 100.0 * error) } else { format!("{error:.1e}") }
 }
 

@@ -34,6 +34,11 @@ impl Failure {
         Self { code: RUN, kind: "output", message: message.into(), details: Map::new() }
     }
 
+    /// What kind of failure it is, as `--json` names it.
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
     /// Says something more about the error.
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.details.insert(key.to_owned(), value.into());

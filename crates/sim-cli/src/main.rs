@@ -1,5 +1,6 @@
-//! The `sim` command: run, check, converge, compare, list and describe scenes.
+//! The `sim` command: run, check, advise, converge, compare, list and describe scenes.
 
+mod advise;
 mod check;
 mod compare;
 mod converge;
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 
 const EXIT_CODES: &str = "Exit codes:
   0  done; every expectation was met
-  1  done; an expectation was not met, (converge) a probe does not converge, (compare) no run is within the error
+  1  done; an expectation was not met, (converge) a probe does not converge, (advise, compare) no run is within the error
   2  bad input: the command line, the scene or a file it names
   3  the run failed: diverged, not converged, not settled, or its results could not be written";
 
@@ -40,6 +41,9 @@ enum Command {
     /// Run a scene with finer and finer steps and say how far its results are from their limit.
     #[command(after_help = EXIT_CODES)]
     Converge(converge::ConvergeArguments),
+    /// Recommend a method and its steps for a scene, with the numbers behind it.
+    #[command(after_help = EXIT_CODES)]
+    Advise(advise::AdviseArguments),
     /// Run a scene with every method and say which is the fastest within a wanted error.
     #[command(after_help = EXIT_CODES)]
     Compare(compare::CompareArguments),
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::execute(arguments),
         Command::Check(arguments) => check::execute(arguments),
         Command::Converge(arguments) => converge::execute(arguments),
+        Command::Advise(arguments) => advise::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
         Command::Describe(arguments) => describe::execute(arguments),
     };

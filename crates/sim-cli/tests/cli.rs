@@ -299,3 +299,54 @@ fn automatic_substeps_need_a_limit_that_covers_the_options() {
             .concat();
     assert_eq!(sim(folder.path(), &fixed).status.code(), Some(0));
 }
+
+#[test]
+fn advice_is_measured_and_can_be_applied() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = sim_io_scene("three_links");
+    std::fs::write(folder.path().join("mine.toml"), &text).unwrap();
+    let output = sim(folder.path(), &["advise", "mine.toml", "--error", "0.5%", "--apply", "--json"]);
+    let object = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{object}");
+    assert_eq!(object["facts"]["free"], 3);
+    let best = &object["recommended"];
+    assert!(best["error"].as_f64().unwrap() <= 0.005, "{object}");
+    assert_eq!(object["applied_to"], "mine.toml");
+    // Every method is recommended or has a reason why not.
+    let named = object["rejected"].as_array().unwrap().len() + 1;
+    assert_eq!(named, json(&sim(folder.path(), &["describe", "--json"])).as_array().unwrap().len());
+    assert!(object["rejected"].as_array().unwrap().iter().all(|r| !r["reason"].as_str().unwrap().is_empty()));
+    // The scene now says what was advised, its comments and everything else are as they were.
+    let changed = std::fs::read_to_string(folder.path().join("mine.toml")).unwrap();
+    let run = json(&sim(folder.path(), &["run", "mine.toml", "--json"]));
+    assert_eq!((&run["method"], &run["substeps"]), (&best["method"], &best["substeps"]));
+    let kept = |text: &str| {
+        text.lines().filter(|line| !line.starts_with("id = ") && !line.starts_with("substeps")).count()
+    };
+    assert_eq!(kept(&changed), kept(&text));
+    // A built-in scene is written beside, once.
+    assert_eq!(sim(folder.path(), &["advise", "three_links", "--apply"]).status.code(), Some(0));
+    let again = sim(folder.path(), &["advise", "three_links", "--apply", "--json"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(json(&again)["error"]["message"].as_str().unwrap().contains("exists already"));
+}
+
+#[test]
+fn advice_follows_the_frame_rate_and_refuses_nonsense() {
+    let folder = tempfile::tempdir().unwrap();
+    let steps = |rate: &str| {
+        let object = json(&sim(folder.path(), &["advise", "three_links", "--frame-rate", rate, "--json"]));
+        object["facts"]["explicit_steps"].as_u64().unwrap()
+    };
+    assert!(steps("5") >= 4 * steps("50"), "{} {}", steps("5"), steps("50"));
+    for arguments in [["--frame-rate", "0"], ["--budget", "-1"], ["--trial", "nan"], ["--error", "300%"]] {
+        let output = sim(folder.path(), &[&["advise", "three_links", "--json"], &arguments[..]].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+/// Text of a scene of `docs/scenes`.
+fn sim_io_scene(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/scenes/{name}.toml"));
+    std::fs::read_to_string(path).unwrap()
+}

@@ -167,7 +167,7 @@ pub fn advise(
                 method: method.id,
                 substeps: 1,
                 force_evaluations: IMPLICIT_STEP,
-                reason: implicit_reason(stability, &facts, frame),
+                reason: implicit_reason(method.id, stability, &facts, frame),
             }),
         };
         match verdict {
@@ -220,12 +220,6 @@ fn explicit(
     if id == "runge_kutta4" && request.conserve_energy {
         return Err("it loses energy slowly, without end".into());
     }
-    if id == "runge_kutta4" && request.relative_error >= 1e-2 && facts.explicit_steps > FEW_STEPS {
-        return Err(format!(
-            "four evaluations per step pay when the motion must be followed closer than {}",
-            percent(request.relative_error)
-        ));
-    }
     Ok(Suggestion {
         method: id,
         substeps: steps as u64,
@@ -239,12 +233,13 @@ fn explicit(
     })
 }
 
-fn implicit_reason(stability: Stability, facts: &Facts, frame: f64) -> String {
+fn implicit_reason(id: &str, stability: Stability, facts: &Facts, frame: f64) -> String {
     let stiff = format!(
         "stable at any step, while the stiffest part swings {:.1} times in a frame",
         facts.stiffest * frame / std::f64::consts::TAU
     );
     match stability {
+        _ if id == "generalized_alpha" => format!("{stiff}; takes energy out of the fastest motions only"),
         Stability::LStable => {
             format!("{stiff}; takes energy out of what it cannot resolve, so that nothing jitters")
         }

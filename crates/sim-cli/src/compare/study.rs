@@ -1,5 +1,6 @@
 //! The runs of a comparison: a reference refined until it is known well enough, then every method with more and more steps.
 
+use super::ladders::{self, Exact};
 use super::measure::Measure;
 use crate::failure::Failure;
 use serde::Serialize;
@@ -9,24 +10,14 @@ use sim_io::run::RunResult;
 use sim_io::scene::{MAX_SUBSTEPS, Scene, Substeps};
 use sim_io::{Document, RunError, RunOptions};
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
-/// Errors below this part of the wanted one need no finer run.
-const ENOUGH: f64 = 0.2;
 /// Part of the wanted error to which the reference is to be known.
 const REFERENCE_ERROR: f64 = 0.1;
 /// Methods whose default member is in the list under its own name.
 const FAMILIES: &[&str] = &["theta_mixed", "imex"];
 /// Finer runs of the reference after the first.
 const REFERENCE_LEVELS: u32 = 4;
-/// Runs of a method at most.
-const LEVELS: u32 = 9;
-/// A method is given up once a run is expected to take so many times as long as the fastest one within the wanted error.
-const PATIENCE: f64 = 8.0;
-/// So many runs of each method are made whatever the fastest takes, unless one takes longer than [`LONG`] s.
-const FEWEST: usize = 4;
-const LONG: f64 = 1.0;
-/// Runs shorter than this in s are repeated twice, and the shortest time counts.
-const SHORT: f64 = 0.25;
 
 /// Tells what is being done and how far it is.
 pub type Tell<'a> = &'a mut (dyn FnMut(&str, Option<f64>) + Send);
@@ -40,6 +31,23 @@ pub struct Limits {
     pub max_wall: f64,
     /// End of the runs in s, where it is not the scene's.
     pub until: Option<f64>,
+    /// A method is given up once a run is expected to take so many times as long as the fastest one within the wanted error.
+    pub patience: f64,
+    /// Runs of each method that are made all the same, unless one takes longer than a second.
+    pub fewest: usize,
+    /// When no further run may begin that is not expected to end by then: of the reference, and of any method.
+    pub deadlines: Option<[Instant; 2]>,
+}
+
+impl Limits {
+    /// As a comparison needs them: several runs of every method.
+    pub fn of_comparison(wanted: f64, max_wall: f64, until: Option<f64>) -> Self {
+        Self { wanted, max_wall, until, patience: 8.0, fewest: 4, deadlines: None }
+    }
+
+    pub fn is_late(&self, expected: f64) -> bool {
+        self.deadlines.is_some_and(|[_, last]| Instant::now() + Duration::from_secs_f64(expected) > last)
+    }
 }
 
 /// How a run came out.
@@ -186,7 +194,7 @@ pub fn load(path: &str, changes: &[String]) -> Result<Scene, Failure> {
 }
 
 /// The scene with another method and so many steps per frame; the options of the scene are for its own method.
-fn variant(scene: &Scene, method: &str, substeps: Substeps) -> Scene {
+pub fn variant(scene: &Scene, method: &str, substeps: Substeps) -> Scene {
     let mut scene = scene.clone();
     if scene.method.id != method {
         method.clone_into(&mut scene.method.id);
@@ -196,7 +204,7 @@ fn variant(scene: &Scene, method: &str, substeps: Substeps) -> Scene {
     scene
 }
 
-fn run(scene: &Scene, limits: Limits, tell: Tell<'_>) -> Result<RunResult, RunError> {
+pub fn run(scene: &Scene, limits: Limits, tell: Tell<'_>) -> Result<RunResult, RunError> {
     let steps = match scene.method.substeps {
         Substeps::Auto => "automatic steps".to_owned(),
         Substeps::Fixed(count) => per_frame(count.into()),
@@ -204,8 +212,31 @@ fn run(scene: &Scene, limits: Limits, tell: Tell<'_>) -> Result<RunResult, RunEr
     let text = format!("{}, {steps}", scene.method.id);
     sim_io::run(scene, RunOptions { until: limits.until, threads: None }, &mut |progress| {
         tell(&text, Some((progress.t - progress.start) / (progress.end - progress.start)));
+        // Twice what was expected of it at most.
+        if progress.wall_s > 2.0 * limits.max_wall || limits.is_late(0.0) {
+            return ControlFlow::Break(());
+        }
         ControlFlow::Continue(())
     })
+}
+
+/// Simulated seconds per second of wall-clock time with the fewest steps that `method` may take, from a run of up to `wall` s.
+///
+/// # Errors
+/// [`Failure`] when the run fails.
+pub fn pace_of(scene: &Scene, method: &str, wall: f64, tell: Tell<'_>) -> Result<f64, Failure> {
+    let info = stepper_info(method).map_err(|error| Failure::usage(error.to_string()))?.method;
+    let mut pace = 0.0;
+    let trial =
+        sim_io::run(&variant(scene, method, first_steps(info)), RunOptions::default(), &mut |progress| {
+            tell(&format!("{method}, to see how long it takes"), Some(progress.wall_s / wall));
+            pace = (progress.t - progress.start) / progress.wall_s.max(1e-9);
+            if progress.wall_s > wall { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+    match trial {
+        Ok(_) | Err(RunError::Stopped { .. }) => Ok(pace),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Halves the reference's steps until it is known to a tenth of the wanted error; else shortens the time that is compared to what is
@@ -218,7 +249,7 @@ fn reference(
     tell: Tell<'_>,
 ) -> Result<(RunResult, Measure, Reference), Failure> {
     let info = stepper_info(method).map_err(|error| Failure::usage(format!("--reference: {error}")))?.method;
-    let mut last = run(&variant(scene, method, first_steps(info)), *limits, tell)?;
+    let mut last = run(&variant(scene, method, first_steps(info)), *limits, tell).map_err(out_of_time)?;
     let mut measure = Measure::new(by, &last)?;
     if measure.floor() > REFERENCE_ERROR * limits.wanted {
         let coarse = format!(
@@ -232,15 +263,32 @@ fn reference(
     }
     let wanted = (REFERENCE_ERROR * limits.wanted).max(measure.floor());
     let (mut uncertainty, mut known) = (f64::INFINITY, 0);
+    let own = Limits { deadlines: limits.deadlines.map(|[first, _]| [first; 2]), ..*limits };
     for _ in 0..REFERENCE_LEVELS {
+        if 2.0 * last.wall_s > limits.max_wall || own.is_late(2.0 * last.wall_s) {
+            break;
+        }
         let Some(count) = twice(last.substeps) else { break };
-        let finer = run(&variant(scene, method, Substeps::Fixed(count)), *limits, tell)?;
+        let finer =
+            run(&variant(scene, method, Substeps::Fixed(count)), *limits, tell).map_err(out_of_time)?;
         uncertainty = measure.distance(&finer, &last);
         known = measure.agreement(&finer, &last, wanted);
         last = finer;
-        if uncertainty <= wanted || 2.0 * last.wall_s > limits.max_wall {
+        if uncertainty <= wanted {
             break;
         }
+    }
+    if uncertainty.is_infinite() {
+        return Err(Failure::run(
+            OUT_OF_TIME,
+            format!(
+                "a run of {} with {} took {:.1} s, so that there was no time to see how far it is from the limit: choose a shorter time or \
+                 allow longer runs",
+                info.id,
+                per_frame(last.substeps),
+                last.wall_s
+            ),
+        ));
     }
     let frames = last.times.len() - 1;
     if uncertainty > wanted && known > frames / 10 {
@@ -268,8 +316,21 @@ fn reference(
     Ok((last, measure, about))
 }
 
+/// Kind of the failure of a reference that would take too long.
+pub const OUT_OF_TIME: &str = "out_of_time";
+
+fn out_of_time(error: RunError) -> Failure {
+    match error {
+        RunError::Stopped { .. } => Failure::run(
+            OUT_OF_TIME,
+            "the reference takes too long: choose a shorter time or allow longer runs",
+        ),
+        error => error.into(),
+    }
+}
+
 /// Conditionally stable methods start from the step that is stable, the others from one per frame.
-fn first_steps(method: &MethodInfo) -> Substeps {
+pub fn first_steps(method: &MethodInfo) -> Substeps {
     if matches!(method.stability, Stability::Conditional { .. }) {
         Substeps::Auto
     } else {
@@ -278,7 +339,7 @@ fn first_steps(method: &MethodInfo) -> Substeps {
 }
 
 /// Twice as many steps per frame, if a scene may have them.
-fn twice(substeps: u64) -> Option<u32> {
+pub fn twice(substeps: u64) -> Option<u32> {
     u32::try_from(2 * substeps.max(1)).ok().filter(|&count| count <= MAX_SUBSTEPS)
 }
 
@@ -308,17 +369,14 @@ pub fn compare(
     let mut notes = Vec::new();
     let (exact, measure, reference) =
         reference(scene, (reference_method, by), &mut limits, &mut notes, tell)?;
-    let mut fastest = f64::INFINITY;
-    let mut found = Vec::new();
-    for info in candidates {
-        let candidate =
-            ladder(scene, info, (&exact, &measure, reference.uncertainty), limits, &mut fastest, tell);
+    let against = Exact { run: &exact, measure: &measure, uncertainty: reference.uncertainty };
+    let found = ladders::climb(scene, candidates, against, limits, tell);
+    for candidate in &found {
         for point in &candidate.points {
             if let Outcome::Failed { reason } = &point.outcome {
-                notes.push(format!("{} with {}: {reason}", info.id, per_frame(point.substeps)));
+                notes.push(format!("{} with {}: {reason}", candidate.method, per_frame(point.substeps)));
             }
         }
-        found.push(candidate);
     }
     let begin = exact.times.first().copied().unwrap_or(0.0);
     Ok(Comparison {
@@ -330,90 +388,4 @@ pub fn compare(
         candidates: found,
         notes,
     })
-}
-
-/// Runs of one method with more and more steps, until one is well within the wanted error or finer ones are not worth their time.
-fn ladder(
-    scene: &Scene,
-    method: &'static MethodInfo,
-    (exact, measure, uncertainty): (&RunResult, &Measure, f64),
-    limits: Limits,
-    fastest: &mut f64,
-    tell: Tell<'_>,
-) -> Candidate {
-    let mut points: Vec<Point> = Vec::new();
-    let mut next = if matches!(method.stability, Stability::Conditional { .. }) {
-        Substeps::Auto
-    } else {
-        Substeps::Fixed(1)
-    };
-    let ended = loop {
-        let variant = variant(scene, method.id, next);
-        let point = measured(&variant, (exact, measure), limits, tell);
-        let (substeps, wall, error) = (point.substeps, point.wall_s, point.error());
-        points.push(point);
-        if let Some(error) = error {
-            if error <= limits.wanted {
-                *fastest = fastest.min(wall);
-            }
-            if error <= (ENOUGH * limits.wanted).max(uncertainty) {
-                break "well within the wanted error".to_owned();
-            }
-        }
-        if points.len() >= LEVELS as usize {
-            break format!("{LEVELS} runs");
-        }
-        let expected = 2.0 * wall;
-        if expected > limits.max_wall {
-            break format!("the next run would take about {expected:.0} s");
-        }
-        if expected > PATIENCE * *fastest && (points.len() >= FEWEST || wall > LONG) {
-            break format!("{PATIENCE} times slower than the fastest within the wanted error");
-        }
-        match twice(substeps) {
-            Some(count) => next = Substeps::Fixed(count),
-            None => break "as many steps per frame as a scene may have".to_owned(),
-        }
-    };
-    Candidate { method: method.id, points, ended }
-}
-
-/// One run, or the shortest of three when it is short.
-fn measured(
-    scene: &Scene,
-    (exact, measure): (&RunResult, &Measure),
-    limits: Limits,
-    tell: Tell<'_>,
-) -> Point {
-    let substeps = match scene.method.substeps {
-        Substeps::Auto => 0,
-        Substeps::Fixed(count) => u64::from(count),
-    };
-    let begun = std::time::Instant::now();
-    match run(scene, limits, tell) {
-        Ok(result) => {
-            let mut wall_s = result.wall_s;
-            if wall_s < SHORT {
-                for _ in 0..2 {
-                    wall_s = run(scene, limits, tell).map_or(wall_s, |again| again.wall_s.min(wall_s));
-                }
-            }
-            Point {
-                substeps: result.substeps,
-                dt: result.dt,
-                wall_s,
-                force_evaluations: result.work_done.force_evaluations,
-                linear_iterations: result.work_done.linear_iterations,
-                outcome: Outcome::Done { error: measure.distance(&result, exact) },
-            }
-        }
-        Err(error) => Point {
-            substeps,
-            dt: scene.time.frame / substeps.max(1) as f64,
-            wall_s: begun.elapsed().as_secs_f64(),
-            force_evaluations: 0,
-            linear_iterations: 0,
-            outcome: Outcome::Failed { reason: error.to_string() },
-        },
-    }
 }
