@@ -2,11 +2,12 @@
 
 use super::catalogue::{Job, Outcome, Scope};
 use super::charts::{Axis, Chart, Series};
+use nalgebra::Matrix2;
 use serde_json::Value;
 use sim_core::{SimulateOptions, State, StepStats, simulate};
 use sim_integrate::STEPPERS;
-use sim_verify::judge::linear::stability_border;
-use sim_verify::judge::{AnyStepper, Subject, judge_stepper};
+use sim_verify::judge::linear::{Line, stability_border};
+use sim_verify::judge::{AnyStepper, Findings, Subject, conservation, judge_stepper};
 use sim_verify::{Claim, problem};
 use std::ops::ControlFlow;
 
@@ -37,6 +38,7 @@ pub(super) fn jobs(_: Scope) -> Vec<Job> {
             })
         })
         .collect();
+    jobs.push(Job::new("position_verlet/velocity_damping", |_| velocity_damping()));
     jobs.push(Job::new("registry", |_| registry()));
     jobs.push(Job::new("charts/stability", |_| stability_charts()));
     jobs.push(Job::new("charts/work", |_| work_chart("pendulum")));
@@ -64,6 +66,47 @@ fn registry() -> Outcome {
         "",
     )]
     .into()
+}
+
+/// Position Verlet with velocities that decay: its step matrix, and an energy ledger that closes.
+fn velocity_damping() -> Outcome {
+    const RATE: f64 = 0.7;
+    let Some(info) = STEPPERS.iter().find(|info| info.method.id == "position_verlet") else {
+        return Outcome::default();
+    };
+    let make = || -> AnyStepper {
+        match sim_integrate::stepper("position_verlet", &serde_json::json!({ "velocity_damping": RATE })) {
+            Ok(stepper) => stepper,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let subject = Subject {
+        id: "position_verlet/velocity_damping",
+        closed_form: None,
+        ..Subject::new(info.method, &make)
+    };
+    let line = Line::mass_damping(2.0, 8.0, 0.0);
+    let distance = [0.05, 0.4, 1.0, 1.9].map(|omega_dt| {
+        let dt = omega_dt / line.oscillator.omega;
+        let half_drift = Matrix2::new(1.0, 0.5 * dt, 0.0, 1.0);
+        let decay = Matrix2::new(1.0, 0.0, 0.0, (-0.5 * RATE * dt).exp());
+        let kick = Matrix2::new(1.0, 0.0, -dt * line.oscillator.stiffness(), 1.0);
+        let expected = half_drift * decay * kick * decay * half_drift;
+        // The velocity counts in units of ω.
+        let omega = line.oscillator.omega;
+        let expected = Matrix2::new(expected.m11, expected.m12 * omega, expected.m21 / omega, expected.m22);
+        line.step_matrix(&subject, omega_dt).map_or(f64::NAN, |found| (found - expected).amax())
+    });
+    let mut findings = Findings::default();
+    findings.claims.push(Claim::at_most(
+        "position_verlet/velocity_damping/amplification",
+        "step matrix with velocities that decay, distance from half drift, decay, kick, decay, half drift",
+        1e-10,
+        distance.into_iter().fold(0.0, |worst: f64, d| if d.is_nan() { f64::INFINITY } else { worst.max(d) }),
+        "Strang splitting",
+    ));
+    conservation::ledger(&subject, &mut findings);
+    findings.claims.into()
 }
 
 /// Borders of stability in the plane of z = dt μ, as measured.

@@ -104,9 +104,48 @@ pub(super) fn claims() -> Result<Vec<Claim>, CaseError> {
             bending,
             "PL³/(3EI) + PL/(κGA)",
         ),
+        claim(
+            "end_forces",
+            "end forces that beams report, at rotations of a tenth: their size from that of the internal forces",
+            1e-3,
+            end_forces(&x, orientation, 0.1)?[0],
+            "equilibrium",
+        ),
+        claim(
+            "end_moments",
+            "end moments that beams report, in a small displacement: their size from that of the internal moments",
+            1e-3,
+            end_forces(&x, orientation, 1e-5)?[1],
+            "equilibrium",
+        ),
         claim("twist", "its twist, relative distance", 1e-10, twist, "TL/(GJ)"),
         claim("stretch", "its stretch, relative distance", 1e-10, stretch, "PL/(EA)"),
     ])
+}
+
+/// Relative distance of the sizes of reported forces and moments from those of the internal ones, over ends and beams.
+fn end_forces(x: &[Vector3<f64>; 2], orientation: Orientation, factor: f64) -> Result<[f64; 2], CaseError> {
+    let u = [0.1, -0.2, 0.05, 0.9, -0.3, 0.8, -0.5, 0.5, -0.2, 1.2, -0.1, 0.6].map(|u| factor * u);
+    let material = material();
+    let beams: [Box<dyn Element>; 3] = [
+        Box::new(EulerBernoulliBeam::new(&material, &SECTION, orientation)?),
+        Box::new(TimoshenkoBeam::new(&material, &SECTION, orientation)?),
+        Box::new(CorotationalBeam::new(&material, &SECTION, orientation)?),
+    ];
+    let mut apart = [0.0_f64; 2];
+    for beam in beams {
+        let mut force = [0.0; 12];
+        beam.internal_force(x, &u, &mut force);
+        let reported = beam.member_result(x, &u).end_forces;
+        let size = |part: &[f64]| part.iter().map(|f| f * f).sum::<f64>().sqrt();
+        for (end, local) in reported.iter().enumerate() {
+            for (kind, apart) in apart.iter_mut().enumerate() {
+                let internal = size(&force[6 * end + 3 * kind..6 * end + 3 * kind + 3]);
+                *apart = worst([*apart, (size(&local[3 * kind..3 * kind + 3]) / internal - 1.0).abs()]);
+            }
+        }
+    }
+    Ok(apart)
 }
 
 /// What a cable with a dashpot carries that must carry nothing: slack, and taut but closing so fast that the dashpot would push.
