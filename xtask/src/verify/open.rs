@@ -27,7 +27,10 @@ pub(super) const PARTS: &[(&str, &str)] = &[
     ("B-folded-falling-chain", "acceleration, support force and the time of the whole fall"),
     ("C-belt-length-two-pulley", "the crossed belt: pulleys are touched from inside the loop only"),
     ("C-capstan-centrifugal", "speeds of largest and of no power, which follow from the formula alone"),
-    ("C-belt-tensions-and-slip-arc", "the pretension that a torque requires"),
+    (
+        "C-belt-tensions-and-slip-arc",
+        "the pretension that a torque requires; T1 + T2 = 2 T0, which leaves out the belt on the pulleys (the row has it)",
+    ),
     (
         "C-moving-string",
         "frequencies are those that the belt's report states for the tension and speed it measured, first mode only",

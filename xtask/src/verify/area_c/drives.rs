@@ -106,6 +106,11 @@ pub(super) fn centrifugal(case: &Case) -> Verdict {
     ])
 }
 
+/// A belt is a polygon: a pulley whose corners lie this far out carries it as a round one of the given radius does.
+fn corners(radius: f64, segment: f64) -> f64 {
+    0.5 * segment / (0.5 * segment / radius).sin()
+}
+
 /// The drive of the cases on slip arcs and creep under `torque`: averages and creep.
 fn power_drive(torque: f64, (settle, average): (f64, f64)) -> Result<(BeltReport, f64), CaseError> {
     let (lengths, tensions, creep) = (
@@ -116,14 +121,12 @@ fn power_drive(torque: f64, (settle, average): (f64, f64)) -> Result<(BeltReport
     let (big, small) = (input(lengths, "R")?, input(lengths, "r")?);
     let (v, friction) = (input(creep, "v_driver_surface")?, input(tensions, "mu")?);
     let particles = 96;
-    // The belt is a polygon: pulleys whose corners lie farther out by this much carry it as round ones of the given radius do.
     let segment = expected(lengths, "L_open")? / particles as f64;
-    let corners = |radius: f64| 0.5 * segment / (0.5 * segment / radius).sin();
     let load = PulleyDrive::Torque { torque: -torque, inertia: 1e-3, drag: 0.0 };
     let drive = BeltDrive {
         pulleys: vec![
-            pulley(0.0, corners(big), friction, speed(v / big)),
-            pulley(input(lengths, "C")?, corners(small), friction, load),
+            pulley(0.0, corners(big, segment), friction, speed(v / big)),
+            pulley(input(lengths, "C")?, corners(small, segment), friction, load),
         ],
         axial_stiffness: input(creep, "EA")?,
         // So light that m v² is below a hundredth of the slack tension.
@@ -136,6 +139,33 @@ fn power_drive(torque: f64, (settle, average): (f64, f64)) -> Result<(BeltReport
     let (report, _) = run(&model, &mut state, (settle, average))?;
     let creep = 1.0 - report.pulleys[1].angular_velocity * small / v;
     Ok((report, creep))
+}
+
+/// Sum of the tensions of an open belt under torque whose unstretched length is that of the belt taut at T0 without torque.
+///
+/// On the driver the belt sticks at the tight tension and then gives way to the slack one as `exp(-μ s/R)`, on the driven pulley the
+/// other way round; the mean tension over the whole path stays T0. The `T1 + T2 = 2 T0` of the case is the same for a belt that is all
+/// spans; here it is 1.1 % more.
+fn kept_length(case: &Case) -> Result<f64, CaseError> {
+    let lengths = sim_verify::reference::case("C-belt-length-two-pulley")?;
+    let (big, small, span) = (input(lengths, "R")?, input(lengths, "r")?, expected(lengths, "free_span")?);
+    let (big_wrap, small_wrap) = (expected(lengths, "wrap_large")?, expected(lengths, "wrap_small")?);
+    let (pretension, friction) = (input(case, "T0")?, input(case, "mu")?);
+    let difference = input(case, "M")? / input(case, "r")?;
+    let path = 2.0 * span + big * big_wrap + small * small_wrap;
+    let surplus = |slack: f64| {
+        let tight = slack + difference;
+        let slip = (tight / slack).ln() / friction;
+        let driver = big * ((big_wrap - slip) * tight + difference / friction);
+        let driven = small * ((small_wrap - slip) * slack + difference / friction);
+        span * (tight + slack) + driver + driven - pretension * path
+    };
+    let (mut low, mut high) = (1e-3 * pretension, pretension);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if surplus(middle) > 0.0 { high = middle } else { low = middle }
+    }
+    Ok(low + high + difference)
 }
 
 /// Both cases are about the same belt: it runs once.
@@ -156,9 +186,13 @@ pub(super) fn slip_arc(case: &Case) -> Verdict {
         at_most(case, "difference", "difference of the tensions, relative distance", 0.01, {
             relative(found_tight - found_slack, tight - slack)
         }),
-        at_most(case, "sum", "sum of the tensions, relative distance", 0.02, {
-            relative(found_tight + found_slack, tight + slack)
-        }),
+        at_most(
+            case,
+            "sum",
+            "sum of the tensions, relative distance from that of a belt whose length is kept, arcs included",
+            0.005,
+            relative(found_tight + found_slack, kept_length(case)?),
+        ),
         at_most(case, "arcs", "slip and adhesion arc on the driven pulley, distance in rad", 0.1, {
             worst([arc(driven.slip_arc, "slip_arc")?, arc(driven.wrap - driven.slip_arc, "adhesion_arc")?])
         }),
@@ -226,10 +260,11 @@ pub(super) fn torsional_mode(case: &Case) -> Verdict {
     let span = input(case, "L_span")?;
     let mode = expected(case, "mode_theta2_over_theta1")?;
     let free = |inertia| PulleyDrive::Torque { torque: 0.0, inertia, drag: 0.0 };
+    let segment = span / 34.0;
     let drive = BeltDrive {
         pulleys: vec![
-            pulley(0.0, r1, 5.0, free(j1)),
-            pulley((span * span + (r2 - r1) * (r2 - r1)).sqrt(), r2, 5.0, free(j2)),
+            pulley(0.0, corners(r1, segment), 5.0, free(j1)),
+            pulley((span * span + (r2 - r1) * (r2 - r1)).sqrt(), corners(r2, segment), 5.0, free(j2)),
         ],
         axial_stiffness: input(case, "EA")?,
         mass_per_length: 0.005,
@@ -268,7 +303,7 @@ pub(super) fn torsional_mode(case: &Case) -> Verdict {
             case,
             "mode",
             "speeds of the pulleys half a period later, relative distance of their ratio",
-            0.02,
+            0.01,
             relative(least[1] / least[0], mode),
         ),
     ])
