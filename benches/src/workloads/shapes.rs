@@ -30,12 +30,19 @@ struct Solved {
     seconds: f64,
     iterations: usize,
     method: &'static str,
+    /// Relative diagonal shift of the incomplete factor.
+    shift: f64,
     x: Vec<f64>,
 }
 
 fn solve(problem: &Problem, choice: SolverChoice, max_iterations: usize, repeats: usize) -> Option<Solved> {
-    let options =
-        SolverOptions { choice, max_iterations, fallback_to_direct: false, ..SolverOptions::default() };
+    let options = SolverOptions {
+        choice,
+        max_iterations,
+        fallback_to_direct: choice == SolverChoice::Auto,
+
+        ..SolverOptions::default()
+    };
     let mut solver = LinearSolver::new(options).expect("the options are valid");
     solver.prepare(problem.matrix.pattern(), Some(&problem.rest)).expect("the net has a pattern");
     let mut x = vec![0.0; problem.rhs.len()];
@@ -53,7 +60,7 @@ fn solve(problem: &Problem, choice: SolverChoice, max_iterations: usize, repeats
     })
     .median;
     let report = report?;
-    Some(Solved { seconds, iterations: report.iterations, method: report.method, x })
+    Some(Solved { seconds, iterations: report.iterations, method: report.method, shift: report.shift, x })
 }
 
 fn norm(x: impl Iterator<Item = f64>) -> f64 {
@@ -121,7 +128,7 @@ fn case(workload: &str, name: &str, problem: &Problem, wanted: Wanted, emit: &mu
             quantity: format!("{word} iterations"),
             ours: solved.iterations as f64,
             goal: goal.map(Goal::AtMost),
-            note: format!("{:.1} ms", 1e3 * solved.seconds),
+            note: format!("{:.1} ms, shift {:.0e}", 1e3 * solved.seconds, solved.shift),
             correct: Some(right(problem, &solved.x, reference)),
             ..Row::default()
         });

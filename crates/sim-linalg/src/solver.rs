@@ -314,10 +314,14 @@ impl LinearSolver {
                 return Ok(report);
             }
             Some(Method::Team(team)) => {
+                let replaceable = self.options.choice == SolverChoice::Auto
+                    && self.options.fallback_to_direct
+                    && n <= policy::LARGEST_DIRECT;
                 let target = Target {
                     tolerance: relative_tolerance,
                     max_iterations: options.max_iterations,
                     record_history: options.record_history,
+                    worth: replaceable.then(|| policy::worth(matrix.block_rows())),
                 };
                 team.solve(rhs, x, target)
             }
@@ -331,6 +335,10 @@ impl LinearSolver {
                 Ok(SolveReport { iterations, relative_residual, history, ..report })
             }
             Err(error) if self.falls_back(&error, n) => {
+                report.reason = match error {
+                    CgError::TooSlow { .. } => "iterating would have taken longer",
+                    _ => "the iteration failed",
+                };
                 self.solve_by_fallback(matrix, rhs, x, relative_tolerance, &mut report)?;
                 Ok(SolveReport { fallback: Some(error), ..report })
             }
@@ -343,6 +351,7 @@ impl LinearSolver {
         let curable = matches!(
             error,
             CgError::NotConverged { .. }
+                | CgError::TooSlow { .. }
                 | CgError::Stagnated { .. }
                 | CgError::IndefinitePreconditioner { .. }
         );
@@ -366,7 +375,6 @@ impl LinearSolver {
             self.fallback_factored = true;
         }
         report.method = direct.name();
-        report.reason = "the iteration failed";
         let solved = solve_directly(&mut direct, matrix, rhs, x, tolerance, &mut self.scratch, report);
         self.fallback = Some(direct);
         solved

@@ -373,3 +373,54 @@ fn tight_tolerances_are_reached() {
         assert!(relative_residual(&s.matrix, &s.rhs, &x) < 1.1e-12);
     }
 }
+
+/// A sheet in which half of the springs are slack, in directions of their own: nothing that a coarse space of stretched patches knows.
+fn slack_sheet(n: u32) -> (BlockSymmetric, Vec<f64>, Vec<f64>) {
+    let mut noise = Noise(5);
+    let edges = grid_edges(n);
+    let matrix = network((n * n) as usize, &edges, 3e-3, |_| {
+        let stiffness = if noise.next() > 0.0 { 30.0 } else { 0.0 };
+        (noise.unit(), stiffness, 0.0)
+    });
+    let rest = (0..n * n).flat_map(|v| [f64::from(v % n), f64::from(v / n), 0.0]).collect();
+    let rhs = noise_vector(9, 3 * matrix.block_rows());
+    (matrix, rest, rhs)
+}
+
+#[test]
+fn slow_iterations_give_way_to_the_factorisation_by_what_the_residual_shows() {
+    let (matrix, rest, rhs) = slack_sheet(40);
+    let solve = |options: SolverOptions| {
+        let mut solver = LinearSolver::new(options).unwrap();
+        solver.prepare(matrix.pattern(), Some(&rest)).unwrap();
+        let mut runs = Vec::new();
+        for _ in 0..2 {
+            solver.factor(&matrix).unwrap();
+            let mut x = vec![0.0; rhs.len()];
+            let report = solver.solve(&matrix, &rhs, &mut x, 1e-8).unwrap();
+            assert!(relative_residual(&matrix, &rhs, &x) <= 1.0001e-8);
+            runs.push((x, report));
+        }
+        runs
+    };
+    let options = |choice, threads| SolverOptions { choice, threads, ..SolverOptions::default() };
+    let automatic = solve(options(SolverChoice::Auto, 1));
+    for (_, report) in &automatic {
+        let Some(CgError::TooSlow { iteration, remaining, worth, .. }) = report.fallback else {
+            panic!("{report:?}")
+        };
+        assert_eq!((report.method, report.reason), ("direct", "iterating would have taken longer"));
+        // Seen early, and rightly: the iteration that was asked for does take longer than that.
+        assert!(iteration <= 12 && remaining > worth as f64, "{report:?}");
+        let asked = &solve(options(SolverChoice::TwoLevel, 1))[0].1;
+        assert!(asked.iterations > worth && asked.fallback.is_none(), "{asked:?}");
+    }
+    // The choice is made anew for every matrix, so that a second solve, or one after a restart, has the same bits; and by any number of
+    // threads.
+    assert_eq!(automatic[0].0, automatic[1].0);
+    for threads in [2, 4] {
+        assert_eq!(solve(options(SolverChoice::Auto, threads))[0].0, automatic[0].0, "{threads} threads");
+    }
+    let patient = SolverOptions { fallback_to_direct: false, ..options(SolverChoice::Auto, 1) };
+    assert_eq!(solve(patient)[0].1.method, "two_level");
+}

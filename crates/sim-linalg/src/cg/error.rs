@@ -59,6 +59,21 @@ pub enum CgError {
         /// The last finite relative residual.
         relative_residual: f64,
     },
+    /// At the rate seen so far the iteration would take longer than what the caller holds against it.
+    #[error(
+        "at its present rate the iteration needs about {remaining:.0} more iterations, and {worth} are worth their time \
+         (iteration {iteration}, relative residual {relative_residual:e})"
+    )]
+    TooSlow {
+        /// Iterations completed.
+        iteration: usize,
+        /// Relative residual of the recurrence.
+        relative_residual: f64,
+        /// Iterations that are left at the rate of the last half; infinite when nothing was gained.
+        remaining: f64,
+        /// Iterations that would have been worth it.
+        worth: usize,
+    },
     /// A direction of negative curvature: the operator is not positive definite.
     #[error(
         "the operator is indefinite: p·Ap = {curvature:e} (iteration {iteration}, relative residual {relative_residual:e})"
@@ -136,6 +151,7 @@ impl CgError {
             | Self::IndefinitePreconditioner { iteration, .. }
             | Self::Singular { iteration, .. }
             | Self::NotConverged { iteration, .. }
+            | Self::TooSlow { iteration, .. }
             | Self::Stagnated { iteration, .. } => iteration,
         }
     }
@@ -149,6 +165,7 @@ impl CgError {
             | Self::IndefinitePreconditioner { relative_residual, .. }
             | Self::Singular { relative_residual, .. }
             | Self::NotConverged { relative_residual, .. }
+            | Self::TooSlow { relative_residual, .. }
             | Self::Stagnated { relative_residual, .. } => Some(relative_residual),
         }
     }

@@ -4,6 +4,9 @@
 //! 2. Up to [`SMALL`] block rows: sparse Cholesky; exact, and iterations gain little.
 //! 3. Else conjugate gradients with block incomplete Cholesky, and with a coarse space on top if the matrix is stiff, that
 //!    is if its off-diagonal blocks outweigh the sums of its rows by more than [`SOFT`] (about dt² k / m).
+//! 4. When the residual shows, after 6, 12, 24, … iterations, that more than [`worth`] are left at the rate of the last half: sparse
+//!    Cholesky after all (sheets that are folded and slack). The trial costs about a fifth of the factorisation. It is made anew for every
+//!    matrix: a choice remembered from the one before would make results depend on where a run was resumed.
 
 use crate::cg::CgWorkspace;
 use crate::direct::{
@@ -21,6 +24,12 @@ const SMALL: usize = 200;
 pub(crate) const SOFT: f64 = 150.0;
 /// Scalar unknowns up to which a failed iteration may be repeated directly: about 0.9 GB of factor.
 pub(crate) const LARGEST_DIRECT: usize = 300_000;
+
+/// Iterations of the two-level method that take as long as sparse Cholesky: 50 on sheets of 2,500 nodes, 57 to 98 on 8,000 to 90,000,
+/// 137 on 130,000 (`cargo xtask bench grids garments`).
+pub(crate) fn worth(rows: usize) -> usize {
+    if rows < 5_000 { 50 } else { 70 }
+}
 
 const ASKED: &str = "asked for";
 

@@ -14,6 +14,40 @@ pub(crate) struct Target {
     pub(crate) tolerance: f64,
     pub(crate) max_iterations: usize,
     pub(crate) record_history: bool,
+    /// Iterations that another way to the solution costs: with more than these left the solve ends as [`CgError::TooSlow`].
+    pub(crate) worth: Option<usize>,
+}
+
+/// Iteration of the first mark from which progress is measured; the next ones are at twice as many each.
+const FIRST_MARK: usize = 3;
+
+/// Watches the rate of convergence from mark to mark.
+///
+/// It sees the residual only, so that what it says is the same on any machine and for any number of threads.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    next: usize,
+    before: f64,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self { next: FIRST_MARK, before: f64::NAN }
+    }
+
+    /// Iterations left at the rate between the last two marks, if `iteration` is one.
+    fn remaining(&mut self, iteration: usize, relative: f64, tolerance: f64) -> Option<f64> {
+        if iteration != self.next {
+            return None;
+        }
+        let (before, half) = (std::mem::replace(&mut self.before, relative), (self.next / 2) as f64);
+        self.next *= 2;
+        if before.is_nan() {
+            return None;
+        }
+        let gained = (before / relative).ln() / half;
+        Some(if gained > 0.0 { (relative / tolerance).ln() / gained } else { f64::INFINITY })
+    }
 }
 
 impl TeamCg {
@@ -94,6 +128,7 @@ impl TeamCg {
             norm_r = self.start_from_zero(worker);
         }
         let mut restart_relative = f64::INFINITY;
+        let mut pace = Pace::new();
         let mut relative = norm_r / rhs_norm;
         if target.record_history {
             report.history.push(relative);
@@ -141,6 +176,18 @@ impl TeamCg {
                 (y_norm, norm_r, relative) = (norm_r, next_norm, next_relative);
                 if target.record_history {
                     report.history.push(relative);
+                }
+                if let (Some(worth), Some(remaining)) =
+                    (target.worth, pace.remaining(report.iterations, relative, target.tolerance))
+                    && remaining > worth as f64
+                {
+                    let iteration = report.iterations;
+                    return Err(CgError::TooSlow {
+                        iteration,
+                        relative_residual: relative,
+                        remaining,
+                        worth,
+                    });
                 }
                 if relative <= target.tolerance {
                     let recurrence_residual = relative;
