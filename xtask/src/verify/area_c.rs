@@ -9,12 +9,13 @@ use sim_pbd::belt::BeltPath;
 use sim_verify::reference::Case;
 use std::f64::consts::PI;
 
+mod belt_drive;
 mod drives;
 mod falling;
 mod rig;
 
 pub(super) fn jobs(_: Scope) -> Vec<Job> {
-    vec![
+    let mut jobs = vec![
         job("C-capstan-ratio", capstan),
         job("C-capstan-discrete-nodes", discrete_capstan),
         job("C-capstan-centrifugal", drives::centrifugal),
@@ -29,7 +30,9 @@ pub(super) fn jobs(_: Scope) -> Vec<Job> {
         job("C-stick-slip-block-on-belt", falling::stick_slip),
         job("C-band-brake", band_brake),
         job("C-block-and-tackle", tackle),
-    ]
+    ];
+    jobs.extend(belt_drive::jobs());
+    jobs
 }
 
 /// Radius in m of drums where the case gives none.

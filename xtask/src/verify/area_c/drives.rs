@@ -25,7 +25,7 @@ fn taut(mut drive: BeltDrive, tension: f64) -> Result<(BeltModel, State), CaseEr
 ///
 /// In a step a wave passes 1.25 segments: a dozen relaxed sweeps then find the tension to a thousandth.
 /// Returns the report and the mean size of the force in N on every pulley.
-fn run(
+pub(super) fn run(
     model: &BeltModel,
     state: &mut State,
     (settle, average): (f64, f64),
@@ -50,11 +50,11 @@ fn run(
     Ok((report, loads))
 }
 
-fn pulley(x: f64, radius: f64, friction: f64, drive: PulleyDrive) -> Pulley {
+pub(super) fn pulley(x: f64, radius: f64, friction: f64, drive: PulleyDrive) -> Pulley {
     Pulley { center: [x, 0.0], radius, drive, friction: Friction::coulomb(friction) }
 }
 
-const fn speed(angular_velocity: f64) -> PulleyDrive {
+pub(super) const fn speed(angular_velocity: f64) -> PulleyDrive {
     PulleyDrive::Speed { angular_velocity }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn centrifugal(case: &Case) -> Verdict {
 }
 
 /// A belt is a polygon: a pulley whose corners lie this far out carries it as a round one of the given radius does.
-fn corners(radius: f64, segment: f64) -> f64 {
+pub(super) fn corners(radius: f64, segment: f64) -> f64 {
     0.5 * segment / (0.5 * segment / radius).sin()
 }
 
