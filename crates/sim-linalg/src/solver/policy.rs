@@ -22,13 +22,18 @@ use crate::team_cg::{Combination, TeamCg};
 const SMALL: usize = 200;
 /// Stiffness below which incomplete Cholesky alone needs so few iterations that a coarse space does not pay.
 pub(crate) const SOFT: f64 = 150.0;
-/// Scalar unknowns up to which a failed iteration may be repeated directly: about 0.9 GB of factor.
-pub(crate) const LARGEST_DIRECT: usize = 300_000;
+/// Scalar unknowns up to which a failed or slow iteration may be repeated directly: about 1.3 GB of factor.
+pub(crate) const LARGEST_DIRECT: usize = 400_000;
 
-/// Iterations of the two-level method that take as long as sparse Cholesky: 50 on sheets of 2,500 nodes, 57 to 98 on 8,000 to 90,000,
-/// 137 on 130,000 (`cargo xtask bench grids garments`).
+/// Iterations left at which sparse Cholesky is sooner done. It takes as long as 50 iterations of the two-level method on sheets of 2,500
+/// nodes, as 57 to 96 on 8,000 to 40,000, as 98 to 137 on 90,000 to 130,000 (`cargo xtask bench grids garments`); a third is added because
+/// the rate mostly gets better.
 pub(crate) fn worth(rows: usize) -> usize {
-    if rows < 5_000 { 50 } else { 70 }
+    match rows {
+        0..5_000 => 65,
+        5_000..60_000 => 90,
+        _ => 130,
+    }
 }
 
 const ASKED: &str = "asked for";
