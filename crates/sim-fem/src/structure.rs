@@ -38,6 +38,8 @@ pub struct Member {
     element: Box<dyn Element>,
     nodes: [u32; 2],
     count: u8,
+    /// What the element says, kept because every gathering asks.
+    has_rotations: bool,
 }
 
 impl Member {
