@@ -50,7 +50,7 @@ fn norm(values: &[f64]) -> f64 {
     values.iter().map(|v| v * v).sum::<f64>().sqrt()
 }
 
-/// Prints a value and fails when it is not the one SciPy gives for the same truss.
+/// Prints a value and fails when it is not the one `SciPy` gives for the same truss.
 fn check(what: &str, value: f64, expected: f64) -> Result<(), String> {
     println!("{what:28} {value:.9}");
     if (value - expected).abs() > 1e-8 * expected.abs() {

@@ -105,6 +105,14 @@ impl Structure {
         self.nodes[node].into()
     }
 
+    /// Diagonal of the box around the nodes in m.
+    #[must_use]
+    pub fn extent(&self) -> f64 {
+        let first = self.nodes[0];
+        let (low, high) = self.nodes.iter().fold((first, first), |(low, high), x| (low.inf(x), high.sup(x)));
+        (high - low).norm()
+    }
+
     /// The elements in their places.
     #[must_use]
     pub fn members(&self) -> &[Member] {

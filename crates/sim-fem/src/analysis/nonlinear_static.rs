@@ -169,6 +169,39 @@ pub enum EquilibriumError {
         /// Load factor of the last stable equilibrium.
         reached: f64,
     },
+    /// The path ended before the bifurcation at which it was to be left.
+    #[error(
+        "bifurcation {wanted} was to be followed, but the path has {found} up to its end at load factor {load_factor}"
+    )]
+    BranchNotReached {
+        /// Number of the bifurcation, from 1.
+        wanted: usize,
+        /// Bifurcations on the path.
+        found: usize,
+        /// Load factor at its end.
+        load_factor: f64,
+    },
+    /// Several modes are critical at once.
+    #[error(
+        "{multiplicity} modes are critical at once at load factor {load_factor}: which way to leave the path is not \
+         determined; a small load in the direction wanted separates them"
+    )]
+    MultipleBifurcation {
+        /// Load factor.
+        load_factor: f64,
+        /// Number of critical modes.
+        multiplicity: usize,
+    },
+    /// No equilibrium apart from the path was found.
+    #[error(
+        "no path that crosses at load factor {load_factor} was found with steps aside down to {smallest_arc:.3e}"
+    )]
+    BranchNotFound {
+        /// Load factor.
+        load_factor: f64,
+        /// Length of the smallest step tried, in the norm of all unknowns.
+        smallest_arc: f64,
+    },
 }
 
 /// Follows the structure from λ = 0 to λ = 1.
