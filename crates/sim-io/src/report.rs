@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub use drawing::{ColorScale, Drawing};
+pub use drawing::{ColorScale, Drawing, Still};
 pub use summary::page_of;
 
 /// Most numbers (4 per point and frame) that a page carries: 16 MB before encoding.

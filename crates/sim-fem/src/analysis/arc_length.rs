@@ -118,7 +118,7 @@ pub struct ArcLengthReport {
     pub path: Vec<PathPoint>,
     /// Limit and bifurcation points in order.
     pub critical: Vec<CriticalPoint>,
-    /// Number of the first path point on the crossing path, when one was followed.
+    /// Number of the first path point on the crossing path, when one was followed; the point before it is the bifurcation.
     pub branch_start: Option<usize>,
     /// Why it ended.
     pub end: PathEnd,
@@ -228,6 +228,13 @@ pub fn arc_length(
                 (next, arc, iterations) = walk.leave(&crossing, &mode, &step, arc)?;
                 // From here on arcs are measured by this one.
                 first = arc;
+                // The point where the paths cross belongs to both.
+                report.path.push(PathPoint {
+                    load_factor: crossing.point.load_factor,
+                    displacement: crossing.point.displacement.clone(),
+                    negative: crossing.point.negative,
+                    iterations: 0,
+                });
                 walk.difference(&crossing.point, &next, &mut step);
                 report.branch_start = Some(report.path.len());
                 break;

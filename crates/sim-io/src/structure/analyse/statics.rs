@@ -120,10 +120,11 @@ pub(super) fn path(
             CriticalKind::Limit => "limit point",
             CriticalKind::Bifurcation => "bifurcation",
         };
-        let mut text = format!("load factor {:.6}", point.load_factor);
-        if point.multiplicity > 1 {
-            text += &format!(", {} modes at once", point.multiplicity);
-        }
+        let several = match point.multiplicity {
+            1 => String::new(),
+            count => format!(", {count} modes at once"),
+        };
+        let text = format!("load factor {:.6}{several}", point.load_factor);
         found.facts.push((format!("{kind} {}", index + 1), text));
     }
     if let Some(start) = report.branch_start {
