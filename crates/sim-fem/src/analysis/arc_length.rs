@@ -5,7 +5,7 @@ mod branch;
 
 use super::nonlinear_static::{EquilibriumError, Newton, NonlinearStaticOptions, PathPoint, Stage};
 use crate::factor::FactorKind;
-use crate::material::{ValueError, positive};
+use crate::material::{ValueError, positive, tolerance};
 use crate::matrix::{dot, norm};
 use crate::structure::{Structure, StructureError};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl ArcLengthOptions {
     /// [`ValueError`] naming the field.
     pub fn validate(&self) -> Result<(), ValueError> {
         positive("first_load_factor", self.first_load_factor)?;
-        positive("relative_tolerance", self.relative_tolerance)?;
+        tolerance("relative_tolerance", self.relative_tolerance)?;
         positive("max_growth", self.max_growth)?;
         positive("max_iterations", self.max_iterations as f64)?;
         for (field, value) in
@@ -186,6 +186,9 @@ pub fn arc_length(
     let newton = Newton::new(structure, &newton_options).map_err(at(0.0))?;
     let mut load = vec![0.0; structure.unknown_count()];
     structure.gather(&stage.varied, &mut load);
+    if norm(&load) == 0.0 {
+        return Err(EquilibriumError::NoLoad);
+    }
     let mut walk = Walk { structure, stage, newton, options: *options, load };
     let mut start = stage.start.clone();
     stage.supports(structure, 1.0, &mut start);
@@ -344,7 +347,9 @@ impl Walk<'_> {
                 self.newton.unbalanced(self.structure, self.stage, load_factor, &displacement, &mut residual);
             let scale = match unbalanced {
                 Ok(scale) => scale,
-                Err(StructureError::NotFinite { .. }) => return Ok(Err(relative)),
+                Err(StructureError::NotFinite { .. } | StructureError::Overflow { .. }) => {
+                    return Ok(Err(relative));
+                }
                 Err(error) => return Err(error),
             };
             let size = norm(&residual);
