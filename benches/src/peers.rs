@@ -9,8 +9,16 @@ use std::process::Command;
 /// # Errors
 /// When it is there but fails or prints something else.
 pub fn run(context: &Context, program: &str, arguments: &[&str]) -> Result<Option<Value>, String> {
+    Ok(run_all(context, program, arguments)?.into_iter().next())
+}
+
+/// As [`run`], for programs that print several objects, one a line; other lines are skipped.
+///
+/// # Errors
+/// When the program is there but fails or prints no object.
+pub fn run_all(context: &Context, program: &str, arguments: &[&str]) -> Result<Vec<Value>, String> {
     let Some(file) = context.peers.as_ref().map(|dir| dir.join(program)).filter(|file| file.is_file()) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     let output = Command::new(&file)
         .args(arguments)
@@ -20,9 +28,13 @@ pub fn run(context: &Context, program: &str, arguments: &[&str]) -> Result<Optio
     if !output.status.success() {
         return Err(format!("{} {arguments:?} ended with {}", file.display(), output.status));
     }
-    serde_json::from_str(text.trim())
-        .map(Some)
-        .map_err(|error| format!("{}: {error} in {text:?}", file.display()))
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error} in {text:?}", file.display());
+    let objects: Vec<Value> = text
+        .lines()
+        .filter(|line| line.starts_with('{'))
+        .map(|line| serde_json::from_str(line).map_err(|error| failed(&error)))
+        .collect::<Result<_, _>>()?;
+    if objects.is_empty() { Err(failed(&"no object")) } else { Ok(objects) }
 }
 
 /// A number of a peer's object.

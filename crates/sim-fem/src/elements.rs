@@ -254,6 +254,14 @@ pub trait Element: Debug + Send + Sync {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ElementError {
+    /// The length overflows.
+    #[error("length exceeds the range of numbers: from {from:?} to {to:?}")]
+    TooLong {
+        /// Position of one end in m.
+        from: [f64; 3],
+        /// Position of the other in m.
+        to: [f64; 3],
+    },
     /// Both ends lie on the same spot.
     #[error("length is zero: both ends are at ({}, {}, {})", .at[0], .at[1], .at[2])]
     ZeroLength {
@@ -344,6 +352,9 @@ pub(crate) fn opposite(f: &Vector3<f64>, force: &mut [f64]) {
 pub(crate) fn check_length(x: &[Vector3<f64>]) -> Result<(), ElementError> {
     // Ends that cannot be told apart in the digits of their own coordinates have no direction.
     let scale = x[0].amax().max(x[1].amax());
+    if !(x[1] - x[0]).norm().is_finite() {
+        return Err(ElementError::TooLong { from: x[0].into(), to: x[1].into() });
+    }
     if (x[1] - x[0]).norm() <= 8.0 * f64::EPSILON * scale || x[0] == x[1] {
         return Err(ElementError::ZeroLength { at: x[1].into() });
     }

@@ -7,6 +7,7 @@
 use crate::matrix::{SymmetricMatrix, SymmetricPattern};
 use envelope::Envelope;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 use supernodal::Supernodal;
 
@@ -129,13 +130,42 @@ impl Factorization {
     /// # Panics
     /// If the length differs from the dimension.
     pub fn solve(&mut self, x: &mut [f64]) {
+        self.solve_within(x, &mut Alone);
+    }
+
+    /// As [`Factorization::solve`], with the vector work around it done range by range while the values are near the
+    /// processor, which costs less memory traffic than passes of its own.
+    ///
+    /// # Panics
+    /// If the length differs from the dimension.
+    pub(crate) fn solve_within(&mut self, x: &mut [f64], around: &mut impl AroundSolve) {
         let n = self.pattern.dim();
         assert_eq!(x.len(), n, "right-hand side has {} values, the matrix {n} rows", x.len());
         match &mut self.storage {
-            Storage::Envelope(envelope) => envelope.solve(x),
-            Storage::Supernodal(supernodal) => supernodal.solve(x),
+            Storage::Envelope(envelope) => envelope.solve(x, around),
+            Storage::Supernodal(supernodal) => {
+                around.before(0..n, x);
+                supernodal.solve(x);
+                around.after(0..n, x);
+            }
         }
     }
+}
+
+/// Vector work before and after a solve. The ranges given to each function cover all rows once.
+pub(crate) trait AroundSolve {
+    /// Writes (or changes) the right-hand side of these rows, just before it is needed.
+    fn before(&mut self, rows: Range<usize>, rhs: &mut [f64]);
+    /// Sees the solution of these rows as soon as it is final; by then every right-hand side has been written.
+    fn after(&mut self, rows: Range<usize>, solution: &[f64]);
+}
+
+/// Nothing around the solve.
+struct Alone;
+
+impl AroundSolve for Alone {
+    fn before(&mut self, _: Range<usize>, _: &mut [f64]) {}
+    fn after(&mut self, _: Range<usize>, _: &[f64]) {}
 }
 
 /// Collects [`Pivots`] one by one.

@@ -22,6 +22,14 @@ pub(crate) fn positive(field: &'static str, value: f64) -> Result<(), ValueError
     Err(ValueError { field, value, requirement: "positive and finite" })
 }
 
+/// A relative tolerance: one that leaves more than a hundredth solves nothing.
+pub(crate) fn tolerance(field: &'static str, value: f64) -> Result<(), ValueError> {
+    if value > 0.0 && value <= 0.01 {
+        return Ok(());
+    }
+    Err(ValueError { field, value, requirement: "above 0 and at most 0.01" })
+}
+
 pub(crate) fn not_negative(field: &'static str, value: f64) -> Result<(), ValueError> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());

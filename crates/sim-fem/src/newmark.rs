@@ -70,7 +70,7 @@ impl Newmark {
         if options.gamma < 0.5 {
             return requirement("gamma", options.gamma, "at least 1/2, below it the method feeds energy");
         }
-        crate::material::positive("relative_tolerance", options.relative_tolerance)?;
+        crate::material::tolerance("relative_tolerance", options.relative_tolerance)?;
         Ok(Self { options, work: None })
     }
 }
@@ -175,7 +175,12 @@ impl Workspace {
             self.mass.multiply_add(1.0, &new, &mut inertia);
             scale = scale.hypot(norm(&inertia));
             let size = norm(&self.residual);
-            stats.residual = if size == 0.0 { 0.0 } else { size / scale };
+            // An infinite scale would make any residual small.
+            stats.residual = match (size, scale.is_finite()) {
+                (_, false) => f64::NAN,
+                (0.0, true) => 0.0,
+                (size, true) => size / scale,
+            };
             if !stats.residual.is_finite() {
                 return Err(diverged(t0, h, &q, &v));
             }

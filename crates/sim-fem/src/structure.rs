@@ -38,6 +38,8 @@ pub struct Member {
     element: Box<dyn Element>,
     nodes: [u32; 2],
     count: u8,
+    /// What the element says, kept because every gathering asks.
+    has_rotations: bool,
 }
 
 impl Member {
@@ -101,6 +103,14 @@ impl Structure {
     #[must_use]
     pub fn node(&self, node: usize) -> [f64; 3] {
         self.nodes[node].into()
+    }
+
+    /// Diagonal of the box around the nodes in m.
+    #[must_use]
+    pub fn extent(&self) -> f64 {
+        let first = self.nodes[0];
+        let (low, high) = self.nodes.iter().fold((first, first), |(low, high), x| (low.inf(x), high.sup(x)));
+        (high - low).norm()
     }
 
     /// The elements in their places.

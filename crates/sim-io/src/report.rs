@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::path::Path;
 
 pub use chart::{Chart, Rule};
-pub use drawing::{ColorScale, Drawing};
+pub use drawing::{ColorScale, Drawing, Still};
 pub use summary::page_of;
 
 /// Most numbers (4 per point and frame) that a page carries: 16 MB before encoding.

@@ -248,6 +248,41 @@ const WRONG: &[(&str, &str, &str, &str, &str)] = &[
     ("planar = true", "planar = true\nrayleigh = [-1, 0]", "value", "structure.rayleigh[0]", "0 or more"),
     ("planar = true", "planar = true\nmesh = \"none.inp\"", "model", "structure.mesh", "cannot be read"),
     ("[1, 1, 0]]", "[1, 1]]", "type", "structure.nodes[2]", "length 2"),
+    (
+        "kind = \"static\"",
+        "kind = \"arc_length\"\nside = \"left\"",
+        "unknown_word",
+        "analysis.side",
+        "positive, negative",
+    ),
+    (
+        "kind = \"static\"",
+        "kind = \"arc_length\"\nmax_displacement = 0.0",
+        "value",
+        "analysis.max_displacement",
+        "positive",
+    ),
+    (
+        "kind = \"static\"",
+        "kind = \"nonlinear_static\"\nrelative_tolerance = 5.0",
+        "value",
+        "analysis.relative_tolerance",
+        "at most 0.01",
+    ),
+    (
+        "kind = \"static\"",
+        "kind = \"dynamic_relaxation\"\nmass_interval = 0",
+        "value",
+        "analysis.mass_interval",
+        "between 1",
+    ),
+    (
+        "direction = \"x\"\nvalue = 1000",
+        "direction = \"x\"\nvalue = 1000\nfunction = { table = { times = [0, 2, 1], values = [0, 1, 1] } }",
+        "value",
+        "load[0].function",
+        "times must ascend",
+    ),
 ];
 
 #[test]

@@ -47,9 +47,10 @@ fn print(result: &StructureResult, files: &[PathBuf]) {
     let title = if result.title.is_empty() { &result.description } else { &result.title };
     println!("{}: {title}", result.scene);
     let size = result.size();
+    let steps = if result.steps > 1 { format!("{} steps, ", result.steps) } else { String::new() };
     println!(
-        "{}: {} nodes, {} members, {} unknowns, {} steps, {:.2} s wall time",
-        result.analysis, size.nodes, size.members, size.unknowns, result.steps, result.wall_s
+        "{}: {} nodes, {} members, {} unknowns, {steps}{:.2} s wall time",
+        result.analysis, size.nodes, size.members, size.unknowns, result.wall_s
     );
     for (label, value) in &result.facts {
         println!("{label}: {value}");

@@ -107,6 +107,12 @@ pub fn buckling(structure: &Structure, options: &BucklingOptions) -> Result<Buck
             })
             .count();
         let exhausted = ritz.exhausted;
+        if pairs.is_empty()
+            && converged == 0
+            && !buckles(&matrix, &minus_geometric, &ritz.theta, &mut factor)?
+        {
+            return Err(BucklingError::TooFew { wanted, found: 0 });
+        }
         for (k, vector) in ritz.vectors.into_iter().enumerate().take(converged) {
             let mut product = vec![0.0; n];
             matrix.multiply_add(1.0, &vector, &mut product);
@@ -132,6 +138,25 @@ pub fn buckling(structure: &Structure, options: &BucklingOptions) -> Result<Buck
         steps = (2 * steps).min(n).min(2 * wanted + 160);
     }
     Err(BucklingError::NotConverged { wanted, found: pairs.len().min(wanted), runs: options.max_runs })
+}
+
+/// Whether any critical load lies below a million times what the Ritz values say; leaves `factor` as it was.
+fn buckles(
+    matrix: &SymmetricMatrix,
+    minus_geometric: &SymmetricMatrix,
+    theta: &[f64],
+    factor: &mut Factorization,
+) -> Result<bool, BucklingError> {
+    let largest = theta.iter().fold(0.0_f64, |largest, theta| largest.max(theta.abs()));
+    if largest == 0.0 || theta.iter().any(|&theta| theta > 1e-6 * largest) {
+        return Ok(largest > 0.0);
+    }
+    let mut shifted = matrix.clone();
+    shifted.add_scaled(-1e6 / largest, minus_geometric);
+    // Where even that cannot be factored nothing is known, and the search goes on.
+    let counted = factor.refactor(&shifted).map_or(true, |pivots| pivots.negative > 0);
+    factor.refactor(matrix).map_err(StructureError::from)?;
+    Ok(counted)
 }
 
 fn shapes(structure: &Structure, pairs: Vec<(f64, Vec<f64>)>) -> Vec<BucklingMode> {

@@ -71,6 +71,7 @@ pub(super) fn run(
         // Orthogonalised once where that takes little away, else again: twice is enough (Giraud, Langou & Rozložník 2005).
         let mut product = vec![0.0; n];
         let mut length = b_norm(pencil.b, &next, &mut product);
+        let original = length;
         for _ in 0..3 {
             locked.remove_from(&mut next);
             for (vector, product) in q.iter().zip(&bq) {
@@ -84,10 +85,12 @@ pub(super) fn run(
         if step > 0 {
             beta.push(length);
         }
-        if step == steps {
+        if step == steps && locked.vectors.len() + step < n {
             break;
         }
-        if length <= 1e-14 * scale || length == 0.0 {
+        // What is left of a start after taking the locked vectors out is rounding when they span all there is.
+        let nothing = if step == 0 { 1e-10 * original } else { 1e-14 * scale };
+        if length <= nothing || length == 0.0 || locked.vectors.len() + step >= n {
             exhausted = true;
             break;
         }

@@ -86,7 +86,7 @@ pub fn linear_static_with(
         structure.internal_force(&rest, &mut reaction)?;
         structure.add_tangent_times(1.0, &rest, &displacement, &mut reaction);
     }
-    Ok(finish(structure, displacement, reaction, &external, stiffness.kind()))
+    finish(structure, displacement, reaction, &external, stiffness.kind())
 }
 
 /// Splits internal minus external force into reactions and residual.
@@ -96,7 +96,7 @@ pub(crate) fn finish(
     internal: Vec<f64>,
     external: &[f64],
     factor: FactorKind,
-) -> StaticReport {
+) -> Result<StaticReport, StructureError> {
     let mut reaction = internal;
     let mut residual = vec![0.0; structure.unknown_count()];
     for (r, f) in reaction.iter_mut().zip(external) {
@@ -108,7 +108,10 @@ pub(crate) fn finish(
     structure.scatter(&residual, &mut reaction);
     let scale = norm(external).hypot(norm(&reaction));
     let relative_residual = if left_over == 0.0 { 0.0 } else { left_over / scale };
+    if !(relative_residual.is_finite() && displacement.iter().all(|u| u.is_finite())) {
+        return Err(StructureError::Overflow { what: "forces or displacements" });
+    }
     let members = structure.member_results(&displacement);
     let strain_energy = structure.strain_energy(&displacement).iter().sum();
-    StaticReport { displacement, reaction, members, strain_energy, relative_residual, factor }
+    Ok(StaticReport { displacement, reaction, members, strain_energy, relative_residual, factor })
 }

@@ -23,6 +23,9 @@ pub(super) fn check(structure: &Structure, matrix: &SymmetricMatrix) -> Result<(
     Err(StructureError::Mechanism(report))
 }
 
+/// Free motions that are looked for at most; a structure with more of them is no structure yet.
+const MOST: usize = 32;
+
 struct Scaled {
     matrix: SymmetricMatrix,
     /// Square roots of the inverse diagonal; 1 for a degree of freedom without any stiffness.
@@ -62,8 +65,9 @@ impl Scaled {
             if free == 0 {
                 return None;
             }
-            if free < width || width == n {
-                return Some(self.report(structure, &values[..free], &vectors[..free]));
+            if free < width || width == n || width >= MOST {
+                let complete = free < width || width == n;
+                return Some(self.report(structure, &values[..free], &vectors[..free], complete));
             }
             width = (4 * width).min(n);
         }
@@ -109,7 +113,13 @@ impl Scaled {
     }
 
     /// Turns scaled vectors into motions, each with a leading degree of freedom that the others leave at rest.
-    fn report(&self, structure: &Structure, values: &[f64], vectors: &[Vec<f64>]) -> MechanismReport {
+    fn report(
+        &self,
+        structure: &Structure,
+        values: &[f64],
+        vectors: &[Vec<f64>],
+        complete: bool,
+    ) -> MechanismReport {
         let mut rows: Vec<Vec<f64>> = vectors.to_vec();
         for k in 0..rows.len() {
             let lead = (0..rows[k].len()).max_by(|&a, &b| rows[k][a].abs().total_cmp(&rows[k][b].abs()));
@@ -129,7 +139,7 @@ impl Scaled {
             .zip(values)
             .map(|(row, value)| self.mode(structure, row, value / self.largest))
             .collect();
-        MechanismReport { modes, largest_eigenvalue: self.largest }
+        MechanismReport { modes, complete, largest_eigenvalue: self.largest }
     }
 
     fn mode(&self, structure: &Structure, row: &[f64], relative_stiffness: f64) -> MechanismMode {

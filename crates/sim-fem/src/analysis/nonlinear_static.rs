@@ -4,7 +4,7 @@ use super::Stiffness;
 use super::linear_static::{StaticReport, finish};
 use crate::elements::MemberResult;
 use crate::factor::FactorKind;
-use crate::material::{ValueError, positive};
+use crate::material::{ValueError, positive, tolerance};
 use crate::matrix::{dot, norm};
 use crate::structure::{Structure, StructureError};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl NonlinearStaticOptions {
     /// # Errors
     /// [`ValueError`] naming the field.
     pub fn validate(&self) -> Result<(), ValueError> {
-        positive("relative_tolerance", self.relative_tolerance)?;
+        tolerance("relative_tolerance", self.relative_tolerance)?;
         positive("steps", self.steps as f64)?;
         positive("max_iterations", self.max_iterations as f64)
     }
@@ -169,6 +169,42 @@ pub enum EquilibriumError {
         /// Load factor of the last stable equilibrium.
         reached: f64,
     },
+    /// The path ended before the bifurcation at which it was to be left.
+    #[error(
+        "bifurcation {wanted} was to be followed, but the path has {found} up to its end at load factor {load_factor}"
+    )]
+    BranchNotReached {
+        /// Number of the bifurcation, from 1.
+        wanted: usize,
+        /// Bifurcations on the path.
+        found: usize,
+        /// Load factor at its end.
+        load_factor: f64,
+    },
+    /// Nothing varies along the path.
+    #[error("no load varies: a path needs a load on a free node that grows with the load factor")]
+    NoLoad,
+    /// Several modes are critical at once.
+    #[error(
+        "{multiplicity} modes are critical at once at load factor {load_factor}: which way to leave the path is not \
+         determined; a small load in the direction wanted separates them"
+    )]
+    MultipleBifurcation {
+        /// Load factor.
+        load_factor: f64,
+        /// Number of critical modes.
+        multiplicity: usize,
+    },
+    /// No equilibrium apart from the path was found.
+    #[error(
+        "no path that crosses at load factor {load_factor} was found with steps aside down to {smallest_arc:.3e}"
+    )]
+    BranchNotFound {
+        /// Load factor.
+        load_factor: f64,
+        /// Length of the smallest step tried, in the norm of all unknowns.
+        smallest_arc: f64,
+    },
 }
 
 /// Follows the structure from λ = 0 to λ = 1.
@@ -223,7 +259,8 @@ pub fn nonlinear_static(
     let mut internal = vec![0.0; structure.dof_count()];
     structure.internal_force(&displacement, &mut internal).map_err(at(1.0))?;
     let external: Vec<f64> = stage.fixed.iter().zip(&stage.varied).map(|(a, b)| a + b).collect();
-    let end = finish(structure, displacement, internal, &external, newton.stiffness.kind());
+    let end =
+        finish(structure, displacement, internal, &external, newton.stiffness.kind()).map_err(at(1.0))?;
     Ok(NonlinearStaticReport { path, end, cuts })
 }
 
@@ -297,6 +334,10 @@ impl Newton {
             *f = load - *f;
         }
         structure.gather(&self.internal, out);
+        // An infinite scale would make any residual small.
+        if !square.is_finite() {
+            return Err(StructureError::Overflow { what: "loads and internal forces" });
+        }
         Ok(square.sqrt())
     }
 
@@ -398,7 +439,7 @@ impl Newton {
                         break;
                     }
                 }
-                Err(StructureError::NotFinite { .. }) => {}
+                Err(StructureError::NotFinite { .. } | StructureError::Overflow { .. }) => {}
                 Err(error) => {
                     self.trial = trial;
                     return Err(error);

@@ -63,7 +63,7 @@ impl Stiffness {
     /// straight unstressed cable) is made regular by a small share of its largest diagonal. Returns whether it was.
     ///
     /// # Errors
-    /// [`StructureError::Factor`], [`StructureError::NotFinite`].
+    /// [`StructureError::Factor`], [`StructureError::NotFinite`], [`StructureError::NoStiffness`].
     pub fn update_regularized(
         &mut self,
         structure: &Structure,
@@ -77,6 +77,9 @@ impl Stiffness {
             }
             _ => {
                 let largest = self.matrix.diagonal().into_iter().fold(0.0_f64, |max, d| max.max(d.abs()));
+                if largest == 0.0 {
+                    return Err(StructureError::NoStiffness);
+                }
                 let pattern = self.matrix.pattern().clone();
                 for j in 0..pattern.dim() {
                     self.matrix.values[pattern.column(j).start] += REGULARIZATION * largest;

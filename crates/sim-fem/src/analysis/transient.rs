@@ -10,7 +10,7 @@ pub use scheme::{Coefficients, TransientMethod};
 
 use crate::factor::{FactorError, FactorKind, Factorization};
 use crate::load::Direction;
-use crate::material::{ValueError, positive};
+use crate::material::{ValueError, positive, tolerance};
 use crate::matrix::SymmetricMatrix;
 use crate::structure::{Structure, StructureError};
 use serde::{Deserialize, Serialize};
@@ -207,7 +207,7 @@ pub fn transient(
     observe: &mut dyn FnMut(&Instant<'_>) -> ControlFlow<()>,
 ) -> Result<TransientReport, TransientError> {
     positive("dt", options.dt)?;
-    positive("relative_tolerance", options.relative_tolerance)?;
+    tolerance("relative_tolerance", options.relative_tolerance)?;
     let n = structure.dof_count();
     assert_eq!(
         initial.displacement.len(),

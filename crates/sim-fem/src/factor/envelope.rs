@@ -3,12 +3,16 @@
 //! The rows of a panel share their first column; its values are stored column by column, four rows side by side, so that a
 //! solve works on four rows at once and never waits for a sum across lanes.
 
-use super::envelope_kernel::{Panels, backward, eliminate, forward};
-use super::{FactorError, PivotCount, Pivots};
+use super::envelope_kernel::{BELOW, Panels, backward, below, eliminate, forward};
+use super::{AroundSolve, FactorError, PivotCount, Pivots};
 use crate::matrix::{SymmetricMatrix, SymmetricPattern};
+use std::ops::Range;
 
 /// Rows per panel.
 pub(super) const ROWS: usize = 4;
+
+/// Panels solved between two looks at the vectors around them: few enough to stay near the processor.
+const RUN: usize = 64;
 
 /// Places at or above this are in the square blocks on the diagonal.
 const DIAGONAL: u32 = 1 << 31;
@@ -46,7 +50,8 @@ impl Envelope {
                 let i = pattern.row_idx[place] as usize;
                 let (panel, lane) = (i / ROWS, i % ROWS);
                 places[place] = if j >= ROWS * panel {
-                    DIAGONAL + (ROWS * ROWS * panel + ROWS * (j % ROWS) + lane) as u32
+                    let within = if i == j { BELOW + lane } else { below(lane, j % ROWS) };
+                    DIAGONAL + ((BELOW + ROWS) * panel + within) as u32
                 } else {
                     (start[panel] + ROWS * (j - first[panel] as usize) + lane) as u32
                 };
@@ -67,7 +72,7 @@ impl Envelope {
         }
         // Rows that fill the last panel up are those of the unit matrix.
         for i in self.dim..ROWS * self.panels.first.len() {
-            self.panels.diagonal[i / ROWS][(ROWS + 1) * (i % ROWS)] = 1.0;
+            self.panels.diagonal[i / ROWS][BELOW + i % ROWS] = 1.0;
         }
         eliminate(&mut self.panels);
         let mut count = PivotCount::new();
@@ -78,9 +83,21 @@ impl Envelope {
         Ok(count.finish())
     }
 
-    pub(crate) fn solve(&self, x: &mut [f64]) {
-        forward(&self.panels, x);
-        backward(&self.panels, x);
+    pub(crate) fn solve(&self, x: &mut [f64], around: &mut impl AroundSolve) {
+        let count = self.panels.first.len();
+        let rows = |panels: &Range<usize>| ROWS * panels.start..(ROWS * panels.end).min(self.dim);
+        let runs = || (0..count).step_by(RUN).map(|start| start..(start + RUN).min(count));
+        for run in runs() {
+            let rows = rows(&run);
+            around.before(rows.clone(), &mut x[rows]);
+            forward(&self.panels, run, x);
+        }
+        let mut divided = count;
+        for run in runs().rev() {
+            let rows = rows(&run);
+            backward(&self.panels, run, &mut divided, x);
+            around.after(rows.clone(), &x[rows]);
+        }
     }
 }
 

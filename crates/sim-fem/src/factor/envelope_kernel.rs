@@ -3,8 +3,22 @@
 
 use super::envelope::ROWS;
 use pulp::Arch;
+use std::ops::Range;
 
 type Lanes = [f64; ROWS];
+
+/// Values below the diagonal of a block on it.
+pub(super) const BELOW: usize = ROWS * (ROWS - 1) / 2;
+
+/// A block on the diagonal: L below the diagonal column by column ([`below`]), then the inverse pivots. Before elimination
+/// it holds A in the same places.
+pub(super) type Square = [f64; BELOW + ROWS];
+
+/// Place in a [`Square`] of a value below the diagonal.
+#[inline]
+pub(super) const fn below(row: usize, column: usize) -> usize {
+    (2 * ROWS - 1 - column) * column / 2 + row - column - 1
+}
 
 /// The factor: panels of four rows left of the diagonal, and square blocks on it.
 #[derive(Debug)]
@@ -15,10 +29,9 @@ pub(super) struct Panels {
     start: Vec<usize>,
     /// Columns `first .. 4 panel` of each panel, four rows each.
     pub(super) values: Vec<f64>,
-    /// Square blocks, column by column; below the diagonal L, on and above it leftovers.
-    pub(super) diagonal: Vec<[f64; ROWS * ROWS]>,
+    /// Blocks on the diagonal: what a solve reads of them and nothing else, since long solves are bound by memory.
+    pub(super) diagonal: Vec<Square>,
     pub(super) pivots: Vec<f64>,
-    inverse_pivots: Vec<Lanes>,
     /// L D of the panel at work.
     scratch: Vec<f64>,
 }
@@ -29,9 +42,8 @@ impl Panels {
         let widest = start.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         Self {
             values: vec![0.0; start[count]],
-            diagonal: vec![[0.0; ROWS * ROWS]; count],
+            diagonal: vec![[0.0; BELOW + ROWS]; count],
             pivots: vec![0.0; ROWS * count],
-            inverse_pivots: vec![[0.0; ROWS]; count],
             scratch: vec![0.0; widest],
             first,
             start,
@@ -40,7 +52,7 @@ impl Panels {
 
     pub(super) fn clear(&mut self) {
         self.values.fill(0.0);
-        self.diagonal.fill([0.0; ROWS * ROWS]);
+        self.diagonal.fill([0.0; BELOW + ROWS]);
     }
 
     #[inline(always)]
@@ -77,7 +89,7 @@ pub(super) fn eliminate(panels: &mut Panels) {
         #[inline(always)]
         || {
             for panel in 0..panels.first.len() {
-                let Panels { first, start, values, diagonal, pivots, inverse_pivots, scratch } = panels;
+                let Panels { first, start, values, diagonal, pivots, scratch } = panels;
                 let from = first[panel] as usize;
                 let (done, rest) = values.split_at_mut(start[panel]);
                 let own: &mut [Lanes] = rest[..start[panel + 1] - start[panel]].as_chunks_mut().0;
@@ -100,7 +112,7 @@ pub(super) fn eliminate(panels: &mut Panels) {
                         let column = ROWS * other + s - from;
                         let mut value: Lanes = std::array::from_fn(|lane| own[column][lane] - sums[s][lane]);
                         for m in from.saturating_sub(ROWS * other)..s {
-                            let l = block[ROWS * m + s];
+                            let l = block[below(s, m)];
                             let w = weighted[column + m - s];
                             for lane in 0..ROWS {
                                 value[lane] -= l * w[lane];
@@ -111,13 +123,13 @@ pub(super) fn eliminate(panels: &mut Panels) {
                 }
                 for (k, (l, w)) in own.iter_mut().zip(weighted.iter()).enumerate() {
                     let column = from + k;
-                    let inverse = inverse_pivots[column / ROWS][column % ROWS];
+                    let inverse = diagonal[column / ROWS][BELOW + column % ROWS];
                     for lane in 0..ROWS {
                         l[lane] = w[lane] * inverse;
                     }
                 }
                 let sums = product(weighted, own);
-                square(&mut diagonal[panel], &sums, &mut pivots[ROWS * panel..], &mut inverse_pivots[panel]);
+                square(&mut diagonal[panel], &sums, &mut pivots[ROWS * panel..]);
             }
         },
     );
@@ -129,29 +141,32 @@ pub(super) fn eliminate(panels: &mut Panels) {
     clippy::inline_always,
     reason = "only inlined into the dispatched closures is it compiled for their instructions"
 )]
-fn square(block: &mut [f64; ROWS * ROWS], sums: &[Lanes; ROWS], pivots: &mut [f64], inverse: &mut Lanes) {
+#[expect(clippy::needless_range_loop, reason = "rows and columns index four arrays at once")]
+fn square(block: &mut Square, sums: &[Lanes; ROWS], pivots: &mut [f64]) {
     for column in 0..ROWS {
         for row in column..ROWS {
-            let mut value = block[ROWS * column + row] - sums[column][row];
+            let place = if row == column { BELOW + column } else { below(row, column) };
+            let mut value = block[place] - sums[column][row];
             for m in 0..column {
-                value -= block[ROWS * m + row] * block[ROWS * m + column] * pivots[m];
+                let other = if row == column { below(column, m) } else { below(row, m) };
+                value -= block[other] * block[below(column, m)] * pivots[m];
             }
             if row == column {
                 pivots[column] = value;
-                inverse[column] = 1.0 / value;
+                block[place] = 1.0 / value;
             } else {
-                block[ROWS * column + row] = value * inverse[column];
+                block[place] = value * block[BELOW + column];
             }
         }
     }
 }
 
-/// x ← L⁻¹ x.
-pub(super) fn forward(panels: &Panels, x: &mut [f64]) {
+/// The panels `range` of x ← L⁻¹ x; those before are done.
+pub(super) fn forward(panels: &Panels, range: Range<usize>, x: &mut [f64]) {
     Arch::new().dispatch(
         #[inline(always)]
         || {
-            for panel in 0..panels.first.len() {
+            for panel in range {
                 let (before, at) = x.split_at_mut(ROWS * panel);
                 let known = &before[panels.first[panel] as usize..];
                 // Two sums, so that additions need not wait for each other.
@@ -178,7 +193,7 @@ pub(super) fn forward(panels: &Panels, x: &mut [f64]) {
                 let block = &panels.diagonal[panel];
                 for m in 0..ROWS - 1 {
                     for row in m + 1..ROWS {
-                        value[row] -= block[ROWS * m + row] * value[m];
+                        value[row] -= block[below(row, m)] * value[m];
                     }
                 }
                 store(at, &value);
@@ -187,25 +202,31 @@ pub(super) fn forward(panels: &Panels, x: &mut [f64]) {
     );
 }
 
-/// x ← L⁻ᵀ D⁻¹ x.
-pub(super) fn backward(panels: &Panels, x: &mut [f64]) {
+/// The panels `range` of x ← L⁻ᵀ D⁻¹ x, last to first; those behind are done. `divided` is the first panel already divided
+/// by D: panels are divided just before they are first needed, while they and their pivots are at hand.
+pub(super) fn backward(panels: &Panels, range: Range<usize>, divided: &mut usize, x: &mut [f64]) {
     Arch::new().dispatch(
         #[inline(always)]
         || {
-            for (value, inverse) in x.iter_mut().zip(panels.inverse_pivots.as_flattened()) {
-                *value *= inverse;
-            }
-            for panel in (0..panels.first.len()).rev() {
+            for panel in range.rev() {
+                let first = panels.first[panel] as usize;
+                while *divided > first / ROWS {
+                    *divided -= 1;
+                    let inverse = &panels.diagonal[*divided][BELOW..];
+                    for (value, inverse) in x[ROWS * *divided..].iter_mut().zip(inverse) {
+                        *value *= inverse;
+                    }
+                }
                 let (before, at) = x.split_at_mut(ROWS * panel);
                 let mut value = load(at);
                 let block = &panels.diagonal[panel];
                 for m in (0..ROWS - 1).rev() {
                     for row in m + 1..ROWS {
-                        value[m] -= block[ROWS * m + row] * value[row];
+                        value[m] -= block[below(row, m)] * value[row];
                     }
                 }
                 store(at, &value);
-                for (x, l) in before[panels.first[panel] as usize..].iter_mut().zip(panels.panel(panel)) {
+                for (x, l) in before[first..].iter_mut().zip(panels.panel(panel)) {
                     *x -= (l[0] * value[0] + l[1] * value[1]) + (l[2] * value[2] + l[3] * value[3]);
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::analysis::linear_static::StaticReport;
 use crate::analysis::nonlinear_static::Stage;
-use crate::material::{ValueError, positive};
+use crate::material::{ValueError, positive, tolerance};
 use crate::matrix::{SymmetricMatrix, norm};
 use crate::structure::{Structure, StructureError};
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,8 @@ pub fn dynamic_relaxation(
     stage: &Stage,
     options: &RelaxationOptions,
 ) -> Result<RelaxationReport, RelaxationError> {
-    positive("relative_tolerance", options.relative_tolerance)?;
+    tolerance("relative_tolerance", options.relative_tolerance)?;
+    positive("mass_interval", options.mass_interval as f64)?;
     positive("safety", options.safety)?;
     if options.safety > 1.0 {
         return Err(ValueError { field: "safety", value: options.safety, requirement: "at most 1" }.into());
@@ -95,6 +96,10 @@ pub fn dynamic_relaxation(
     for step in 0..options.max_steps {
         structure.internal_force(&displacement, &mut internal)?;
         let scale = norm(&internal).hypot(norm(&external));
+        // An infinite scale would make any residual small.
+        if !scale.is_finite() {
+            return Err(StructureError::Overflow { what: "loads and internal forces" }.into());
+        }
         let unbalanced: Vec<f64> = external.iter().zip(&internal).map(|(p, f)| p - f).collect();
         structure.gather(&unbalanced, &mut force);
         let size = norm(&force);
@@ -107,9 +112,9 @@ pub fn dynamic_relaxation(
                 &external,
                 crate::factor::FactorKind::Auto,
             );
-            return Ok(RelaxationReport { equilibrium, steps: step, peaks });
+            return Ok(RelaxationReport { equilibrium: equilibrium?, steps: step, peaks });
         }
-        if step % options.mass_interval.max(1) == 0 {
+        if step % options.mass_interval == 0 {
             structure.tangent(&displacement, &mut tangent)?;
             fictitious_mass(&tangent, options.safety, &mut mass);
         }

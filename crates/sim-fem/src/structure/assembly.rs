@@ -69,7 +69,7 @@ impl Structure {
             let (dofs, n) = self.numbering.member_dofs(member);
             let u = gathered(&dofs[..n], displacement);
             let ends = self.positions(member);
-            let bends = usize::from(member.element.has_rotations());
+            let bends = usize::from(member.has_rotations);
             energy[bends] += member.element.strain_energy(ends.as_slice(member), &u[..n]);
         }
         energy

@@ -203,7 +203,8 @@ fn checked_members(
         if let Err(source) = element.validate(&x[..nodes.len()]) {
             return Err(StructureError::Element { index, id, nodes, source });
         }
-        checked.push(Member { element, nodes: numbers, count: nodes.len() as u8 });
+        let has_rotations = element.has_rotations();
+        checked.push(Member { element, nodes: numbers, count: nodes.len() as u8, has_rotations });
     }
     if let Some(node) = used.iter().position(|used| !used) {
         return Err(StructureError::UnusedNode { node });

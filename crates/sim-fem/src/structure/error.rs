@@ -185,6 +185,20 @@ pub enum StructureError {
         /// Its id.
         id: &'static str,
     },
+    /// Values are finite one by one but not together.
+    #[error(
+        "{what} exceed the range of numbers: loads, stiffness or coordinates are too large by many orders of magnitude"
+    )]
+    Overflow {
+        /// Which values.
+        what: &'static str,
+    },
+    /// The tangent is zero.
+    #[error(
+        "nothing resists any motion in this state, as when every cable is slack: start from a taut shape, or relax the \
+         shape first (`dynamic_relaxation`)"
+    )]
+    NoStiffness,
     /// The factorization broke down for a reason other than a mechanism.
     #[error(transparent)]
     Factor(#[from] FactorError),
@@ -195,6 +209,8 @@ pub enum StructureError {
 pub struct MechanismReport {
     /// One entry per independent free motion.
     pub modes: Vec<MechanismMode>,
+    /// Whether there are no others; the search ends at a number that nobody reads through.
+    pub complete: bool,
     /// Largest eigenvalue of the scaled stiffness matrix (unit diagonal): what "nothing" is measured against.
     pub largest_eigenvalue: f64,
 }
@@ -214,6 +230,9 @@ fn describe(report: &MechanismReport) -> String {
     let count = report.modes.len();
     let mut text =
         format!("{count} mechanism{}: the structure can move freely", if count == 1 { "" } else { "s" });
+    if !report.complete {
+        text.insert_str(0, "at least ");
+    }
     for (number, mode) in report.modes.iter().take(6).enumerate() {
         let _ = write!(text, "; mode {}:", number + 1);
         for (node, direction, amplitude) in mode.components.iter().take(6) {

@@ -28,7 +28,7 @@ pub(super) struct Numbering {
 /// Rotation block number of each node, counted from the number of nodes on; `NONE` for nodes without.
 pub(super) fn rotation_blocks(nodes: usize, members: &[Member]) -> Vec<u32> {
     let mut has = vec![false; nodes];
-    for member in members.iter().filter(|member| member.element.has_rotations()) {
+    for member in members.iter().filter(|member| member.has_rotations) {
         member.nodes().for_each(|node| has[node] = true);
     }
     let mut next = nodes as u32;
@@ -120,7 +120,7 @@ impl Numbering {
                 dofs[n + k] = 3 * node + k as u32;
             }
             n += 3;
-            if member.element.has_rotations() {
+            if member.has_rotations {
                 for k in 0..3 {
                     dofs[n + k] = 3 * self.rotation_block[*node as usize] + k as u32;
                 }

@@ -32,12 +32,21 @@ pub struct Magnitudes {
 
 type Check = fn(&Magnitudes, f64) -> Option<String>;
 
-const CHECKS: [Check; 4] = [
+const CHECKS: [Check; 5] = [
     |m, _| {
         (m.youngs_modulus < 1e3).then(|| {
             format!(
                 "Young's modulus {:e} Pa is below that of any solid; given in GPa or MPa?",
                 m.youngs_modulus
+            )
+        })
+    },
+    |m, _| {
+        // Foams, gels and rubber are light; what is as heavy as stone or metal is stiffer than 1e8 Pa.
+        (m.youngs_modulus >= 1e3 && m.youngs_modulus < 1e8 && m.density > 2000.0).then(|| {
+            format!(
+                "Young's modulus {:e} Pa is far too low for a density of {:e} kg/m³; given in MPa?",
+                m.youngs_modulus, m.density
             )
         })
     },

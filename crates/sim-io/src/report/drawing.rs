@@ -28,6 +28,19 @@ pub struct Drawing {
     pub first: usize,
     /// Show it in space even when it lies in a plane, and look from this direction.
     pub look_from: Option<[f64; 3]>,
+    /// What stands still beside the motion.
+    pub still: Vec<Still>,
+}
+
+/// Lines or points that stand still, with a name in the legend.
+#[derive(Clone, Debug)]
+pub struct Still {
+    /// Name in the legend.
+    pub name: &'static str,
+    /// Color, as CSS has it.
+    pub color: &'static str,
+    /// Polylines in m; a line of one point is a mark.
+    pub lines: Vec<Vec<[f64; 3]>>,
 }
 
 /// What colors mean.
@@ -54,6 +67,7 @@ impl Default for Drawing {
             labels: Vec::new(),
             first: 0,
             look_from: None,
+            still: Vec::new(),
         }
     }
 }
@@ -68,12 +82,16 @@ impl Bounds {
     fn of(positions: &[Vec<[f32; 3]>]) -> Self {
         let mut bounds = Self { low: [f64::INFINITY; 3], high: [f64::NEG_INFINITY; 3] };
         for point in positions.iter().flatten() {
-            for (k, &x) in point.iter().enumerate() {
-                bounds.low[k] = bounds.low[k].min(f64::from(x));
-                bounds.high[k] = bounds.high[k].max(f64::from(x));
-            }
+            bounds.include(point.map(f64::from));
         }
         bounds
+    }
+
+    fn include(&mut self, point: [f64; 3]) {
+        for (k, x) in point.into_iter().enumerate() {
+            self.low[k] = self.low[k].min(x);
+            self.high[k] = self.high[k].max(x);
+        }
     }
 
     fn extent(&self, axis: usize) -> f64 {
@@ -92,6 +110,33 @@ impl Bounds {
         let largest = (0..3).map(|k| self.extent(k)).fold(0.0, f64::max);
         let margin = if largest > 0.0 { 0.05 * largest } else { 1.0 };
         [self.low[axis] - margin, self.high[axis] + margin]
+    }
+}
+
+impl Still {
+    /// A trace of Plotly's: in space, or in the plane across `flat_axis`.
+    fn to_json(&self, flat_axis: Option<usize>) -> Value {
+        let marks = self.lines.iter().all(|line| line.len() == 1);
+        // Plotly lifts the pen where there is no number.
+        let along = |k: usize| -> Vec<Option<f64>> {
+            let mut values = Vec::new();
+            for line in &self.lines {
+                values.extend(line.iter().map(|point| Some(point[k])));
+                values.extend((!marks).then_some(None));
+            }
+            values
+        };
+        let mode = if marks { "markers" } else { "lines" };
+        let mut trace = json!({"type": "scatter", "mode": mode, "name": self.name, "showlegend": true, "hoverinfo": "name",
+            "line": {"color": self.color, "width": 2}, "marker": {"color": self.color, "size": 5, "symbol": "square"}});
+        let axes = flat_axis.map_or(vec![0, 1, 2], |axis| plane(axis).to_vec());
+        for (name, axis) in ["x", "y", "z"].iter().zip(&axes) {
+            trace[*name] = json!(along(*axis));
+        }
+        if axes.len() == 3 {
+            trace["type"] = json!("scatter3d");
+        }
+        trace
     }
 }
 
@@ -136,12 +181,20 @@ impl Drawing {
         let shortest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
         let decimals =
             if shortest.is_finite() { (1.0 - shortest.log10()).ceil().clamp(2.0, 9.0) } else { 3.0 };
-        let bounds = Bounds::of(&self.positions);
+        let mut bounds = Bounds::of(&self.positions);
         let flat_axis = self.flat_axis(&bounds);
-        let (traces, data, layout) = match flat_axis {
+        self.still
+            .iter()
+            .flat_map(|still| still.lines.iter().flatten())
+            .for_each(|&point| bounds.include(point));
+        let (traces, mut data, mut layout) = match flat_axis {
             Some(axis) => self.flat_picture(axis, &bounds),
             None => self.solid_picture(&bounds),
         };
+        if let Some(list) = data.as_array_mut() {
+            list.extend(self.still.iter().map(|still| still.to_json(flat_axis)));
+        }
+        layout["legend"] = json!({"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"});
         Ok(json!({
             "particles": count, "times": times, "decimals": decimals,
             "frames": base64::engine::general_purpose::STANDARD.encode(bytes),
@@ -229,13 +282,24 @@ impl Drawing {
         }
         let axis = |k: usize| {
             json!({"title": {"text": format!("{} [m]", ["x", "y", "z"][k])}, "range": bounds.range(k),
-                   "visible": self.look_from.is_none_or(|from| from[k] == 0.0),
+                   "tickangle": 0, "visible": self.look_from.is_none_or(|from| from[k] == 0.0),
                    "backgroundcolor": "#f4f6f8", "showbackground": true, "gridcolor": "#dde3e9"})
         };
         let layout = json!({"margin": {"l": 0, "r": 0, "t": 0, "b": 0}, "font": {"family": "system-ui, sans-serif", "color": "#1d2733"},
-            "scene": {"aspectmode": "manual", "aspectratio": bounds.aspect(if self.look_from.is_some() { 2.1 } else { 1.0 }), "xaxis": axis(0), "yaxis": axis(1), "zaxis": axis(2),
+            "scene": {"aspectmode": "manual", "aspectratio": bounds.aspect(self.scale(bounds)), "xaxis": axis(0), "yaxis": axis(1), "zaxis": axis(2),
                       "camera": self.camera()}});
         (traces, json!(data), layout)
+    }
+
+    /// Length of the longest axis in the picture; a look straight on fills a picture about twice as wide as high.
+    fn scale(&self, bounds: &Bounds) -> f64 {
+        if self.look_from.is_none() {
+            return 1.0;
+        }
+        let range = |k: usize| bounds.range(k)[1] - bounds.range(k)[0];
+        let up = (0..3).max_by(|&a, &b| self.up[a].abs().total_cmp(&self.up[b].abs())).unwrap_or(2);
+        let longest = (0..3).map(range).fold(0.0, f64::max);
+        (2.6_f64).min(1.55 * longest / range(up))
     }
 
     /// A look from the side and a little from above, with `up` upwards.

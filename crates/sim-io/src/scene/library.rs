@@ -38,6 +38,7 @@ pub const BUILT_IN: &[BuiltIn] = built_in!(BuiltIn:
     "hanging_rope_modes" => "hanging_rope_modes.toml",
     "long-truss" => "long-truss.toml",
     "portal-step-load" => "portal-step-load.toml",
+    "propped-column" => "propped-column.toml",
     "rope" => "rope.toml",
     "star-dome" => "star-dome.toml",
     "string" => "string.toml",

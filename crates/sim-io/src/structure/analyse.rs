@@ -31,6 +31,9 @@ use std::time::Instant;
 
 /// Frames of one period of a mode.
 pub(super) const SWING: usize = 20;
+
+/// Most free motions that are drawn: as many as the message describes.
+const DRAWN: usize = 6;
 /// Shapes kept for pictures.
 const SHOWN: usize = 120;
 
@@ -212,7 +215,7 @@ fn mechanism_of(error: &StructureRunError) -> Option<&MechanismReport> {
 
 fn free_motions(report: &MechanismReport) -> Findings {
     let mut found = Findings::default();
-    for (number, mode) in report.modes.iter().enumerate() {
+    for (number, mode) in report.modes.iter().enumerate().take(DRAWN) {
         swing(&mut found.shown, &format!("free motion {}", number + 1), &mode.shape);
     }
     found

@@ -242,14 +242,15 @@ fn loads(scene: &StructureScene, root: &At<'_>) -> Result<(), SceneError> {
             }
             LoadSpec::Gravity(load) | LoadSpec::BaseAcceleration(load) => &load.function,
         };
-        function.validate().map_err(|error| at.field("function").refuse("that", error.to_string()))?;
+        function.validate().map_err(|error| {
+            at.field("function").refuse("the function given", format!("valid, but {error}"))
+        })?;
     }
     for (index, support) in scene.supports.iter().enumerate() {
         let at = root.field("support").index(index);
-        support
-            .function
-            .validate()
-            .map_err(|error| at.field("function").refuse("that", error.to_string()))?;
+        support.function.validate().map_err(|error| {
+            at.field("function").refuse("the function given", format!("valid, but {error}"))
+        })?;
     }
     if let Some(rayleigh) = scene.structure.rayleigh {
         for (k, factor) in rayleigh.into_iter().enumerate() {
@@ -290,6 +291,7 @@ fn analysis(scene: &StructureScene, root: &At<'_>) -> Result<(), SceneError> {
         }
         AnalysisSpec::DynamicRelaxation(options) => {
             at.positive("relative_tolerance", options.relative_tolerance)?;
+            at.count("mass_interval", options.mass_interval, 1, 1_000_000_000)?;
             at.count("max_steps", options.max_steps, 1, 1_000_000_000)
         }
     }

@@ -1,5 +1,7 @@
 //! Pictures of a structure: deformed shapes, colored by what members carry.
 
+mod surroundings;
+
 use super::analyse::SWING;
 use super::document::StructureScene;
 use super::result::StructureResult;
@@ -67,6 +69,7 @@ pub(super) fn drawing(scene: &StructureScene, result: &StructureResult) -> (Opti
             None => result.shown.len() - 1,
         },
         look_from: scene.structure.planar.then_some([0.0, 0.0, 1.0]),
+        still: surroundings::around(result, &lines, scene.structure.planar),
         ..Drawing::default()
     };
     let rest = vec![0.0; structure.dof_count()];

@@ -139,8 +139,13 @@ pub(super) fn march(
                 residual.iter_mut().zip(&inertia).for_each(|(r, m)| *r -= m);
                 forces.scratch = inertia;
                 let size = norm(&residual);
-                relative = if size == 0.0 { 0.0 } else { size / scale };
-                if relative <= options.relative_tolerance && iteration > 0 || size == 0.0 {
+                // An infinite scale would make any residual small.
+                relative = match (size, scale.is_finite()) {
+                    (_, false) => f64::NAN,
+                    (0.0, true) => 0.0,
+                    (size, true) => size / scale,
+                };
+                if relative <= options.relative_tolerance && iteration > 0 || relative == 0.0 {
                     solved = true;
                     break;
                 }

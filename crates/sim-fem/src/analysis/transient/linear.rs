@@ -4,11 +4,11 @@ use super::{
     Coefficients, InitialState, Instant, Motion, StartAcceleration, TransientError, TransientOptions,
     TransientReport, solve_mass,
 };
-use crate::factor::Factorization;
+use crate::factor::{AroundSolve, Factorization};
 use crate::matrix::SymmetricMatrix;
 use crate::structure::Structure;
 use pulp::Arch;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// M in the cheapest form that is exact.
 enum Mass {
@@ -17,24 +17,6 @@ enum Mass {
 }
 
 impl Mass {
-    /// `out += M (a x + b y)`.
-    fn add_combined(&self, a: f64, x: &[f64], b: f64, y: &[f64], scratch: &mut [f64], out: &mut [f64]) {
-        match self {
-            Self::Diagonal(mass) => Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    for (((out, m), x), y) in out.iter_mut().zip(mass).zip(x).zip(y) {
-                        *out += m * (a * x + b * y);
-                    }
-                },
-            ),
-            Self::Full(matrix) => {
-                combine(scratch, a, x, b, y);
-                matrix.multiply_add(1.0, scratch, out);
-            }
-        }
-    }
-
     fn add_product(&self, factor: f64, x: &[f64], y: &mut [f64]) {
         match self {
             Self::Diagonal(m) => {
@@ -42,6 +24,80 @@ impl Mass {
             }
             Self::Full(matrix) => matrix.multiply_add(factor, x, y),
         }
+    }
+}
+
+/// What a step does with velocity and acceleration; pairs are the factors of (v, a).
+struct Rule<'a> {
+    mass: &'a Mass,
+    damping: Option<&'a SymmetricMatrix>,
+    /// M times this goes to the right-hand side, damping by M included.
+    inertia_of: [f64; 2],
+    /// Damping matrix times this goes to the right-hand side.
+    damping_of: [f64; 2],
+    u_to_v: f64,
+    u_to_a: f64,
+    keep_v: [f64; 2],
+    keep_a: [f64; 2],
+    /// Whether the right-hand side is the diagonal inertia and nothing else.
+    from_inertia_alone: bool,
+    weighted: Vec<f64>,
+}
+
+impl Rule<'_> {
+    /// Adds the products with matrices that couple unknowns to the right-hand side.
+    fn add_coupled(&mut self, motion: &Motion, rhs: &mut [f64]) {
+        if let Mass::Full(matrix) = self.mass {
+            combine(&mut self.weighted, self.inertia_of, &motion.v, &motion.a);
+            matrix.multiply_add(1.0, &self.weighted, rhs);
+        }
+        if let Some(damping) = self.damping {
+            combine(&mut self.weighted, self.damping_of, &motion.v, &motion.a);
+            damping.multiply_add(1.0, &self.weighted, rhs);
+        }
+    }
+}
+
+/// A step around its solve: row by row it adds the diagonal inertia and moves the unknowns on.
+struct Advance<'a> {
+    rule: &'a Rule<'a>,
+    motion: &'a mut Motion,
+}
+
+impl AroundSolve for Advance<'_> {
+    fn before(&mut self, rows: Range<usize>, rhs: &mut [f64]) {
+        let Mass::Diagonal(mass) = self.rule.mass else { return };
+        let [of_v, of_a] = self.rule.inertia_of;
+        let (mass, v, a) = (&mass[rows.clone()], &self.motion.v[rows.clone()], &self.motion.a[rows]);
+        let alone = self.rule.from_inertia_alone;
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                let terms = mass.iter().zip(v).zip(a).map(|((m, v), a)| m * (of_v * v + of_a * a));
+                if alone {
+                    rhs.iter_mut().zip(terms).for_each(|(r, term)| *r = term);
+                } else {
+                    rhs.iter_mut().zip(terms).for_each(|(r, term)| *r += term);
+                }
+            },
+        );
+    }
+
+    fn after(&mut self, rows: Range<usize>, solution: &[f64]) {
+        let &Rule { u_to_v, u_to_a, keep_v, keep_a, .. } = self.rule;
+        let Motion { u, v, a } = &mut *self.motion;
+        let (u, v, a) = (&mut u[rows.clone()], &mut v[rows.clone()], &mut a[rows]);
+        Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for (((u, v), a), d) in u.iter_mut().zip(v).zip(a).zip(solution) {
+                    let (v0, a0) = (*v, *a);
+                    *u += d;
+                    *v = u_to_v * d + keep_v[0] * v0 + keep_v[1] * a0;
+                    *a = u_to_a * d - keep_a[0] * v0 - keep_a[1] * a0;
+                }
+            },
+        );
     }
 }
 
@@ -111,8 +167,26 @@ pub(super) fn march(
         && massive(&matrices);
     let constant_loads = structure.has_constant_loads();
     let mut next_force = force.clone();
-    let (mut rhs, mut weighted) = (vec![0.0; n], vec![0.0; n]);
-    let damped = matrices.mass_damping != 0.0 || matrices.damping.is_some();
+    let mut rhs = vec![0.0; n];
+    let extra = f64::from(in_equilibrium);
+    let inertia_of = [(1.0 - alpha_m) / (beta * h), (1.0 - alpha_m) * (0.5 / beta - 1.0) - alpha_m + extra];
+    let new = 1.0 - alpha_f;
+    let damping_of = [new * (gamma / beta - 1.0) - alpha_f + extra, new * h * (0.5 * gamma / beta - 1.0)];
+    let mut rule = Rule {
+        mass: &matrices.mass,
+        damping: matrices.damping.as_ref(),
+        inertia_of: [0, 1].map(|k| inertia_of[k] + matrices.mass_damping * damping_of[k]),
+        damping_of,
+        u_to_v: from_u_to_v,
+        u_to_a: from_u_to_a,
+        keep_v: [1.0 - gamma / beta, h * (1.0 - 0.5 * gamma / beta)],
+        keep_a: [1.0 / (beta * h), 0.5 / beta - 1.0],
+        from_inertia_alone: in_equilibrium
+            && constant_loads
+            && matrices.damping.is_none()
+            && matches!(matrices.mass, Mass::Diagonal(_)),
+        weighted: vec![0.0; n],
+    };
     let mut made = 0;
     if motion.show(0, t0, observe).is_continue() {
         for step in 1..=options.steps {
@@ -120,7 +194,9 @@ pub(super) fn march(
             if !constant_loads {
                 load_into(structure, &matrices, t, &mut next_force);
             }
-            if in_equilibrium && constant_loads {
+            if rule.from_inertia_alone {
+                // Nothing else: the rows are written one by one during the solve.
+            } else if in_equilibrium && constant_loads {
                 rhs.fill(0.0);
             } else if in_equilibrium {
                 // f₁ − K u₀ = (f₁ − f₀) + M a₀ + C v₀.
@@ -132,33 +208,8 @@ pub(super) fn march(
                     .for_each(|((r, new), old)| *r = (1.0 - alpha_f) * new + alpha_f * old);
                 matrices.stiffness.multiply_add(-1.0, &motion.u, &mut rhs);
             }
-            let extra = f64::from(in_equilibrium);
-            let (of_v, of_a) =
-                ((1.0 - alpha_m) / (beta * h), (1.0 - alpha_m) * (0.5 / beta - 1.0) - alpha_m + extra);
-            matrices.mass.add_combined(of_v, &motion.v, of_a, &motion.a, &mut weighted, &mut rhs);
-            if damped {
-                let new = 1.0 - alpha_f;
-                let (of_v, of_a) =
-                    (new * (gamma / beta - 1.0) - alpha_f + extra, new * h * (0.5 * gamma / beta - 1.0));
-                combine(&mut weighted, of_v, &motion.v, of_a, &motion.a);
-                matrices.add_damping(1.0, &weighted, &mut rhs);
-            }
-            factor.solve(&mut rhs);
-            let (keep_v, keep_a) = (1.0 - gamma / beta, h * (1.0 - 0.5 * gamma / beta));
-            let (v_to_a, a_to_a) = (1.0 / (beta * h), 0.5 / beta - 1.0);
-            Arch::new().dispatch(
-                #[inline(always)]
-                || {
-                    for (((u, v), a), d) in
-                        motion.u.iter_mut().zip(&mut motion.v).zip(&mut motion.a).zip(&rhs)
-                    {
-                        let (v0, a0) = (*v, *a);
-                        *u += d;
-                        *v = from_u_to_v * d + keep_v * v0 + keep_a * a0;
-                        *a = from_u_to_a * d - v_to_a * v0 - a_to_a * a0;
-                    }
-                },
-            );
+            rule.add_coupled(&motion, &mut rhs);
+            factor.solve_within(&mut rhs, &mut Advance { rule: &rule, motion: &mut motion });
             std::mem::swap(&mut force, &mut next_force);
             made = step;
             if motion.show(step, t, observe).is_break() {
@@ -179,7 +230,7 @@ fn massive(matrices: &Matrices) -> bool {
     }
 }
 
-fn combine(out: &mut [f64], a: f64, x: &[f64], b: f64, y: &[f64]) {
+fn combine(out: &mut [f64], [a, b]: [f64; 2], x: &[f64], y: &[f64]) {
     out.iter_mut().zip(x).zip(y).for_each(|((out, x), y)| *out = a * x + b * y);
 }
 

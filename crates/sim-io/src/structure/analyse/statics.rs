@@ -120,7 +120,16 @@ pub(super) fn path(
             CriticalKind::Limit => "limit point",
             CriticalKind::Bifurcation => "bifurcation",
         };
-        found.facts.push((format!("{kind} {}", index + 1), format!("load factor {:.6}", point.load_factor)));
+        let several = match point.multiplicity {
+            1 => String::new(),
+            count => format!(", {count} modes at once"),
+        };
+        let text = format!("load factor {:.6}{several}", point.load_factor);
+        found.facts.push((format!("{kind} {}", index + 1), text));
+    }
+    if let Some(start) = report.branch_start {
+        let text = format!("from point {} on, {:?} side", start + 1, options.side).to_lowercase();
+        found.facts.push(("crossing path".into(), text));
     }
     let critical: Vec<f64> = report.critical.iter().map(|point| point.load_factor).collect();
     numbered(scene, &mut found, &critical, "limit or bifurcation points", |probe| match probe {
