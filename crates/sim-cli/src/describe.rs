@@ -55,7 +55,7 @@ fn claims(method: &MethodInfo, options: &str) {
     println!("  {}", if method.symplectic { "symplectic" } else { "not symplectic" });
     println!("  order {}, {} when forces depend on velocity", method.order, method.order_velocity_dependent);
     println!("  stability on the undamped oscillator: {}", stability(method));
-    println!("  options: {}", options);
+    println!("  options: {options}");
     println!("  source: {}", method.reference);
     println!("  limitations: {}", method.limitations);
 }

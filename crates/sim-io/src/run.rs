@@ -100,24 +100,21 @@ fn run_here(
         warnings.push(format!("settled in {} iterations to {:.1e}", report.iterations, report.residual));
     }
     let mut recorder = Recorder::new(scene, gauges);
-    let outcome = match &constrained {
-        Some(constrained) => {
-            let run = xpbd::Run { scene, springs: &system, constrained, layout: &layout };
-            let made = run.make(&mut state, options.until, &mut warnings, &mut recorder, progress)?;
-            Outcome {
-                failure: made.failure,
-                method: *xpbd::METHOD,
-                substeps: made.most_substeps,
-                judged: made.judged,
-                wall_s: made.wall_s,
-                convergence: Some(made.convergence),
-                planner: made.planner,
-            }
+    let outcome = if let Some(constrained) = &constrained {
+        let run = xpbd::Run { scene, springs: &system, constrained, layout: &layout };
+        let made = run.make(&mut state, options.until, &mut warnings, &mut recorder, progress)?;
+        Outcome {
+            failure: made.failure,
+            method: *xpbd::METHOD,
+            substeps: made.most_substeps,
+            judged: made.judged,
+            wall_s: made.wall_s,
+            convergence: Some(made.convergence),
+            planner: made.planner,
         }
-        None => {
-            let run = Stepped { scene, system: &system, layout: &layout };
-            run.make(&mut state, options.until, &mut warnings, &mut recorder, progress)?
-        }
+    } else {
+        let run = Stepped { scene, system: &system, layout: &layout };
+        run.make(&mut state, options.until, &mut warnings, &mut recorder, progress)?
     };
     warnings.extend(outcome.planner.warnings());
     if let Some(convergence) = &outcome.convergence

@@ -1,6 +1,7 @@
 //! Scenes that constraints hold together: the same physical parts, rigid bodies of every shape, and what a run says of itself.
 
 use sim_io::report::page_of;
+use sim_io::run::result::Frame;
 use sim_io::{RunOptions, RunResult, Scene, run};
 use std::ops::ControlFlow;
 
@@ -162,4 +163,41 @@ fn plain_pbd_says_that_its_stiffness_is_not_physical() {
     };
     let (soft, stiff) = (strain(0.2), strain(0.9));
     assert!(stiff < 0.5 * soft && stiff > 0.0, "{soft} {stiff}");
+}
+
+/// Two pulleys of 0.1 m, 0.3 m apart, on a belt of 100 N: at most 2 T R (e^{μπ} - 1)/(e^{μπ} + 1) = 6.1 N·m at μ = 0.2.
+#[test]
+fn a_belt_turns_its_pulleys_and_an_overloaded_one_says_that_it_slips() {
+    let made = |torque: f64| {
+        let text = format!(
+            "{}[[part]]\nid = \"belt\"\nkind = \"belt\"\nsegments = 96\ntension = 100.0\naxial_stiffness = 2000.0\n\
+             linear_density = 0.2\ninitial_speed = 0.5\npulleys = [\n\
+             {{ center = [0.0, 0.0, 0.0], radius = 0.1, friction = 0.2, drive = {{ kind = \"speed\", angular_velocity = 5.0 }} }},\n\
+             {{ center = [0.3, 0.0, 0.0], radius = 0.1, friction = 0.2, drive = {{ kind = \"torque\", torque = {torque}, inertia = 0.01 }} }},\n]\n\
+             [[probe]]\nname = \"speed\"\nkind = \"belt\"\npart = \"belt\"\nquantity = \"angular_velocity\"\npulley = 1\nvalue = {{ kind = \"mean\", from = 0.2 }}\n\
+             [[probe]]\nname = \"tight\"\nkind = \"belt\"\npart = \"belt\"\nquantity = \"tight_tension\"\nvalue = \"mean\"\n\
+             [[probe]]\nname = \"slack\"\nkind = \"belt\"\npart = \"belt\"\nquantity = \"slack_tension\"\nvalue = \"mean\"\n",
+            head("id = \"xpbd\"\nsubsteps = 50\noptions = { iterations = 14 }", 0.4)
+        );
+        result(&text, None)
+    };
+    let carried = made(-2.0);
+    assert!((carried.probes["speed"].value - 5.0).abs() < 0.15, "{:?}", carried.probes);
+    let mean = 0.5 * (carried.probes["tight"].value + carried.probes["slack"].value);
+    assert!((mean - 100.0).abs() < 2.0, "{:?}", carried.probes);
+    assert!(!carried.warnings.iter().any(|warning| warning.contains("slips")), "{:?}", carried.warnings);
+    let overloaded = made(-9.0);
+    let warned =
+        overloaded.warnings.iter().any(|warning| warning.contains("slips on the whole arc of pulley 1"));
+    assert!(warned, "{:?}", overloaded.warnings);
+    // The driver has turned by 5 rad/s × 0.4 s in the picture as well.
+    let at = |frame: &Frame| {
+        let point = frame.positions[96];
+        f64::from(point[1]).atan2(f64::from(point[0]))
+    };
+    let turned = at(carried.frames.last().unwrap()) - at(&carried.frames[0]);
+    assert!((turned - 2.0).abs() < 1e-4, "{turned}");
+    let page = page_of(&carried, None);
+    assert!(page.charts.iter().any(|chart| chart.title.starts_with("Tension along the belt")));
+    assert_eq!(page.drawing.unwrap().color.unwrap().label, "tension [N]");
 }

@@ -39,12 +39,15 @@ pub(super) fn orientation(spec: &ColliderSpec) -> UnitQuaternion<f64> {
     UnitQuaternion::from_scaled_axis(Vector3::from(spec.turn)) * along
 }
 
-/// Points and triangles of a mesh collider in m.
+/// Points in m and triangles.
+pub(super) type Surface = (Vec<[f64; 3]>, Vec<[u32; 3]>);
+
+/// The surface of a mesh collider.
 pub(super) fn mesh(
     spec: &crate::scene::contact::MeshSpec,
     scene: &Scene,
     at: &At<'_>,
-) -> Result<(Vec<[f64; 3]>, Vec<[u32; 3]>), SceneError> {
+) -> Result<Surface, SceneError> {
     let refuse = |source| SceneError::Mesh { place: at.field("file").place(), source };
     let mut mesh = Mesh::read_obj(&scene.folder.join(&spec.file), &[]).map_err(refuse)?;
     mesh.place(spec.scale, [0.0; 3]);

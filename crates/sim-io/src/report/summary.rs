@@ -180,6 +180,7 @@ fn charts(result: &RunResult) -> Vec<Chart> {
             charts.push(chart(title, first.unit, &shown, &result.times));
         }
     }
+    charts.extend(along_the_belt(result));
     let mut units: Vec<&'static str> = Vec::new();
     for series in of_group(SeriesGroup::Probe) {
         if !units.contains(&series.unit) {
@@ -197,6 +198,26 @@ fn charts(result: &RunResult) -> Vec<Chart> {
         charts.push(chart(&title, unit, &shown, &result.times));
     }
     charts
+}
+
+/// Tension over the place on a belt at the end of the run.
+fn along_the_belt(result: &RunResult) -> Option<Chart> {
+    let last = result.frames.last().filter(|_| result.display.quantity == "tension")?;
+    let points = &last.positions[..bodies_from(result)?];
+    let (mut way, mut places) = (0.0, Vec::with_capacity(points.len()));
+    for (i, point) in points.iter().enumerate() {
+        let before = points[i.saturating_sub(1)];
+        way += (0..3).map(|k| f64::from(point[k] - before[k]).powi(2)).sum::<f64>().sqrt();
+        places.push(way);
+    }
+    let tension = last.speeds.iter().take(points.len()).map(|&x| f64::from(x)).collect();
+    Some(Chart {
+        title: "Tension along the belt at the end".to_owned(),
+        x_label: "way along the belt from particle 0 [m]".to_owned(),
+        y_label: "N".to_owned(),
+        log: false,
+        series: vec![("tension".to_owned(), places, tension)],
+    })
 }
 
 fn chart(title: &str, unit_label: &str, series: &[&TimeSeries], times: &[f64]) -> Chart {

@@ -213,7 +213,9 @@ impl Gauge {
             Reading::Collider(index, entry) => {
                 view.solver.map_or(0.0, |solver| constraints::collider(solver, state, *index, *entry))
             }
-            Reading::Belt(quantity) => view.solver.map_or(0.0, |solver| constraints::belt(solver, quantity)),
+            Reading::Belt(quantity) => {
+                view.solver.map_or(0.0, |solver| constraints::belt(solver, state, quantity))
+            }
             Reading::Convergence(entry) => {
                 view.solver.map_or(0.0, |solver| constraints::convergence(solver, *entry))
             }

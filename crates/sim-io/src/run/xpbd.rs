@@ -57,6 +57,43 @@ impl<'a> SolverView<'a> {
     }
 }
 
+/// Which pulleys of a belt drive slip as a whole in the second half of a run.
+struct SlipWatch {
+    from: u64,
+    seen: u64,
+    slipping: Vec<u64>,
+}
+
+impl SlipWatch {
+    fn new(constrained: &Constrained, frames: u64) -> Self {
+        let pulleys = match &constrained.body {
+            Body::Belt(model) => model.drive().pulleys.len(),
+            Body::Parts(_) => 0,
+        };
+        Self { from: frames / 2, seen: 0, slipping: vec![0; pulleys] }
+    }
+
+    fn frame(&mut self, index: u64, belt: Option<&BeltReport>) {
+        if let Some(belt) = belt.filter(|_| index >= self.from) {
+            self.seen += 1;
+            for (count, pulley) in self.slipping.iter_mut().zip(&belt.pulleys) {
+                *count += u64::from(pulley.slips);
+            }
+        }
+    }
+
+    fn warnings(&self) -> impl Iterator<Item = String> + '_ {
+        let most = self.slipping.iter().enumerate().filter(|(_, count)| 2 * **count > self.seen);
+        most.map(|(pulley, count)| {
+            format!(
+                "the belt slips on the whole arc of pulley {pulley} in {count} of the last {} frames: the drive does not carry \
+                 this load",
+                self.seen
+            )
+        })
+    }
+}
+
 /// How the run went, apart from what the recorder keeps.
 pub(crate) struct Outcome {
     pub failure: Option<Failure>,
@@ -106,7 +143,8 @@ impl Run<'_> {
         let mut xpbd = options::solver(scene, system, options.clone())?;
         let mut ledger = EnergyLedger::new(system, state);
         let mut record = StageRecord::default();
-        let mut watch = Watch::new(frames);
+        let mut watch = Watch::default();
+        let mut slip = SlipWatch::new(self.constrained, frames);
         let begun = Instant::now();
         let mut most_substeps = 0;
         let mut largest_kinetic = ledger.report().current.kinetic;
@@ -147,6 +185,7 @@ impl Run<'_> {
             let account = ledger.report();
             largest_kinetic = largest_kinetic.max(account.current.kinetic);
             let view = SolverView::new(self.constrained, &xpbd, state, true);
+            slip.frame(index, view.belt.as_ref());
             if let Err(particle) =
                 recorder.frame(index + 1, self.springs, self.layout, state, account, Some(&view))
             {
@@ -167,6 +206,7 @@ impl Run<'_> {
                 break;
             }
         }
+        warnings.extend(slip.warnings());
         let convergence = watch.finish(self.constrained, &options, xpbd.report());
         let wall_s = begun.elapsed().as_secs_f64();
         Ok(Outcome { failure, convergence, planner, most_substeps, judged, wall_s })

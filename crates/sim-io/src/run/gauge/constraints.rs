@@ -5,6 +5,7 @@ use crate::run::xpbd::SolverView;
 use crate::scene::probe::{BeltEntry, BeltQuantity, ColliderEntry, ConvergenceEntry};
 use nalgebra::Vector3;
 use sim_core::State;
+use sim_pbd::BeltModel;
 
 pub(super) fn collider_unit(entry: ColliderEntry) -> &'static str {
     match entry {
@@ -56,10 +57,11 @@ pub(super) fn collider(solver: &SolverView<'_>, state: &State, index: usize, ent
     }
 }
 
-/// A quantity of the belt drive at this instant; zero before the first step.
-pub(super) fn belt(solver: &SolverView<'_>, quantity: &BeltQuantity) -> f64 {
-    let (Some(report), Body::Belt(model)) = (&solver.belt, &solver.constrained.body) else { return 0.0 };
+/// A quantity of the belt drive at this instant.
+pub(super) fn belt(solver: &SolverView<'_>, state: &State, quantity: &BeltQuantity) -> f64 {
+    let Body::Belt(model) = &solver.constrained.body else { return 0.0 };
     let pulley = quantity.pulley.unwrap_or(0);
+    let Some(report) = &solver.belt else { return belt_as_laid(model, state, quantity.quantity, pulley) };
     let (span, wheel) = (report.spans[pulley], report.pulleys[pulley]);
     match quantity.quantity {
         BeltEntry::TightTension => report.tight_tension(),
@@ -72,6 +74,25 @@ pub(super) fn belt(solver: &SolverView<'_>, quantity: &BeltQuantity) -> f64 {
         BeltEntry::AngularVelocity => wheel.angular_velocity,
         BeltEntry::Torque => wheel.belt_torque,
         BeltEntry::Creep => report.creep(model, quantity.driver, pulley),
+    }
+}
+
+/// The belt before its first step: evenly stretched along its path; nothing slips and no torque acts yet.
+fn belt_as_laid(model: &BeltModel, state: &State, quantity: BeltEntry, pulley: usize) -> f64 {
+    let (drive, path) = (model.drive(), model.path());
+    let stretch = path.length() / drive.rest_length;
+    let tension = drive.axial_stiffness * (stretch - 1.0);
+    match quantity {
+        BeltEntry::TightTension | BeltEntry::SlackTension | BeltEntry::SpanTension => tension,
+        BeltEntry::SpanFrequency => {
+            let c = (tension * stretch / drive.mass_per_length).sqrt();
+            let v = drive.initial_speed;
+            (c * c - v * v) / (2.0 * c * path.spans()[pulley])
+        }
+        BeltEntry::SpanSpeed => drive.initial_speed,
+        BeltEntry::Wrap => path.wraps()[pulley],
+        BeltEntry::AngularVelocity => model.angular_velocity(state, pulley),
+        BeltEntry::SlipArc | BeltEntry::Torque | BeltEntry::Creep => 0.0,
     }
 }
 

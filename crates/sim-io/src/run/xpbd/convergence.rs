@@ -49,8 +49,8 @@ pub struct LargestResidual {
 }
 
 /// Watches a run.
+#[derive(Default)]
 pub(super) struct Watch {
-    frames: u64,
     made: u64,
     not_converged: u64,
     largest: Option<(f64, Worst)>,
@@ -61,19 +61,6 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub fn new(frames: u64) -> Self {
-        Self {
-            frames,
-            made: 0,
-            not_converged: 0,
-            largest: None,
-            rigid: None,
-            rms: 0.0,
-            deepest: 0.0,
-            limited: 0,
-        }
-    }
-
     pub fn frame(&mut self, t: f64, report: &SolveReport, contact: &ContactReport) {
         self.made += 1;
         self.not_converged += u64::from(!report.converged);
@@ -90,7 +77,6 @@ impl Watch {
     }
 
     pub fn finish(self, model: &Constrained, options: &XpbdOptions, report: &SolveReport) -> Convergence {
-        debug_assert!(self.made <= self.frames);
         let named = |found: Option<(f64, Worst)>| {
             found.map(|(t, worst)| LargestResidual {
                 constraint: model.name(worst.list, worst.index),
@@ -100,7 +86,7 @@ impl Watch {
             })
         };
         let largest = named(self.largest);
-        let sentence = sentence(&largest, self.not_converged, self.made, options);
+        let sentence = sentence(largest.as_ref(), self.not_converged, self.made, options);
         Convergence {
             order: report.order,
             levels: report.levels,
@@ -120,7 +106,7 @@ impl Watch {
 }
 
 fn sentence(
-    largest: &Option<LargestResidual>,
+    largest: Option<&LargestResidual>,
     not_converged: u64,
     frames: u64,
     options: &XpbdOptions,
