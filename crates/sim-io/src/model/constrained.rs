@@ -46,6 +46,8 @@ pub struct Constrained {
     /// Options of the solver; the run sets the substeps.
     pub(crate) options: XpbdOptions,
     pub(crate) lists: Vec<List>,
+    /// Particles that each cable passes, in order.
+    pub(crate) cables: Vec<Vec<u32>>,
 }
 
 impl Constrained {
@@ -112,6 +114,7 @@ pub(super) fn build(
                 .refuse(value, "0: plain PBD has no physical stiffness"));
         }
     }
+    let mut cables = Vec::new();
     for (index, cable) in scene.cables.iter().enumerate() {
         let at = root.field("cable").index(index);
         let mut through = Vec::new();
@@ -130,12 +133,13 @@ pub(super) fn build(
         let compliance = if rigid { 0.0 } else { length / cable.axial_stiffness };
         builder = builder.cable(&points, SlipRing { length }, compliance);
         lists.push(List { owner: cable.id.clone(), what: "cable", springs: 0..0 });
+        cables.push(points);
     }
     builder = collide::add(scene, root, layout, laid, builder)?;
     let system = builder.build().map_err(|error| refusal(root)(&error))?;
     let state = system.state_at_rest(q.to_vec());
     let options = method.solver();
-    Ok((Constrained { body: Body::Parts(Box::new(system)), options, lists }, state))
+    Ok((Constrained { body: Body::Parts(Box::new(system)), options, lists, cables }, state))
 }
 
 /// The springs of a part: along a line solved together if the scene says so, others by sweeps.
@@ -248,7 +252,15 @@ fn belt_drive(
     };
     let (model, state) = model.build().map_err(|error| refusal(at)(&error))?;
     let lists = vec![List { owner: belt.id.clone(), what: "spring", springs: 0..layout.springs.len() }];
-    Ok((Constrained { body: Body::Belt(Box::new(model)), options: method.solver(), lists }, state))
+    Ok((
+        Constrained {
+            body: Body::Belt(Box::new(model)),
+            options: method.solver(),
+            lists,
+            cables: Vec::new(),
+        },
+        state,
+    ))
 }
 
 fn belt_path(belt: &Belt, at: &At<'_>) -> Result<f64, SceneError> {

@@ -96,9 +96,24 @@ pub(super) fn of(
         skins.push(skin);
     }
     if let Some(constrained) = constrained {
+        for cable in &constrained.cables {
+            let points: Vec<u32> =
+                cable.iter().filter_map(|&particle| display_point(particle, &display, &skins)).collect();
+            display.lines.extend(points.windows(2).map(|pair| [pair[0], pair[1]]));
+        }
         rigid_bodies(scene, constrained, q, &mut display, &mut skins)?;
     }
     Ok((display, skins))
+}
+
+/// Where a particle is drawn; those of a coil lie on its axis and are not.
+fn display_point(particle: u32, display: &Display, skins: &[Skin]) -> Option<u32> {
+    display.parts.iter().zip(skins).find_map(|(part, skin)| match skin {
+        Skin::Particles(particles) if particles.contains(&(particle as usize)) => {
+            Some((part.points.start + particle as usize - particles.start) as u32)
+        }
+        _ => None,
+    })
 }
 
 /// Adds colliders, or the pulleys of a belt drive.
