@@ -94,7 +94,7 @@ fn bad_input_exits_with_2_names_the_place_and_leaves_nothing() {
         (vec!["run", "rope", "--set", "part.rope.segments=0"], "value", Some("part[0].segments")),
         (vec!["run", "rope", "--set", "nonsense"], "override", None),
         (vec!["run", "rope", "--method", "leapfrg"], "unknown_word", Some("method.id")),
-        (vec!["run", "rope", "--method", "xpbd"], "not_supported", Some("method.id")),
+        (vec!["run", "rope", "--method", "newmark"], "not_supported", Some("method.id")),
         (vec!["run", "rope", "--threads", "0"], "usage", None),
         (vec!["run", "rope", "--until", "nan"], "usage", None),
         (vec!["run", "rope", "--no-such-flag"], "usage", None),
@@ -228,4 +228,20 @@ fn converge_varies_a_field_by_one_factor() {
         assert_eq!(output.status.code(), Some(2), "{wrong}");
         assert!(json(&output)["error"]["message"].as_str().unwrap().contains("--vary"), "{wrong}");
     }
+}
+
+#[test]
+fn constraints_are_described_and_say_how_far_from_converged_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = sim(folder.path(), &["run", "block_and_tackle", "--json", "--out", "results"]);
+    assert_eq!(output.status.code(), Some(0));
+    let object = json(&output);
+    let convergence = &object["convergence"];
+    assert_eq!((&object["method"], &convergence["order"]), (&"xpbd".into(), &"list".into()));
+    assert_eq!(convergence["not_converged"], 0, "{convergence}");
+    assert!(convergence["sentence"].as_str().unwrap().starts_with("converged: "), "{convergence}");
+    let text = sim(folder.path(), &["run", "block_and_tackle"]);
+    assert!(String::from_utf8_lossy(&text.stdout).contains("\nconvergence: converged: "));
+    let described = json(&sim(folder.path(), &["describe", "xpbd", "--json"]));
+    assert_eq!((&described["options"]["iterations"], &described["id"]), (&1.into(), &"xpbd".into()));
 }
