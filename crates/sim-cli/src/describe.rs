@@ -5,6 +5,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use sim_core::{MethodInfo, Stability};
 use sim_integrate::{STEPPERS, StepperInfo, stepper_info};
+use sim_io::run::xpbd;
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -19,33 +20,50 @@ pub struct DescribeArguments {
 pub fn execute(arguments: &DescribeArguments) -> Result<ExitCode, Failure> {
     let Some(id) = &arguments.method else {
         if arguments.json {
-            println!("{}", Value::Array(STEPPERS.iter().map(as_json).collect()));
+            let mut all: Vec<Value> = STEPPERS.iter().map(as_json).collect();
+            all.push(xpbd_json());
+            println!("{}", Value::Array(all));
         } else {
             for info in STEPPERS {
                 println!("{:<28} {}", info.method.id, info.method.summary);
             }
+            println!("{:<28} {}", xpbd::METHOD.id, xpbd::METHOD.summary);
         }
         return Ok(ExitCode::SUCCESS);
     };
+    if id == xpbd::METHOD.id {
+        if arguments.json {
+            println!("{}", xpbd_json());
+        } else {
+            claims(xpbd::METHOD, &options(&xpbd::defaults()));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let info =
         stepper_info(id).map_err(|error| Failure::usage(error.to_string()).with("value", id.as_str()))?;
     if arguments.json {
         println!("{}", as_json(info));
     } else {
-        let method = info.method;
-        println!("{}: {}", method.id, method.summary);
-        println!("  {}", if method.implicit { "implicit" } else { "explicit" });
-        println!("  {}", if method.symplectic { "symplectic" } else { "not symplectic" });
-        println!(
-            "  order {}, {} when forces depend on velocity",
-            method.order, method.order_velocity_dependent
-        );
-        println!("  stability on the undamped oscillator: {}", stability(method));
-        println!("  options: {}", options(info));
-        println!("  source: {}", method.reference);
-        println!("  limitations: {}", method.limitations);
+        claims(info.method, &options(&(info.defaults)()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn claims(method: &MethodInfo, options: &str) {
+    println!("{}: {}", method.id, method.summary);
+    println!("  {}", if method.implicit { "implicit" } else { "explicit" });
+    println!("  {}", if method.symplectic { "symplectic" } else { "not symplectic" });
+    println!("  order {}, {} when forces depend on velocity", method.order, method.order_velocity_dependent);
+    println!("  stability on the undamped oscillator: {}", stability(method));
+    println!("  options: {options}");
+    println!("  source: {}", method.reference);
+    println!("  limitations: {}", method.limitations);
+}
+
+fn xpbd_json() -> Value {
+    let mut value = json!(xpbd::METHOD);
+    value["options"] = xpbd::defaults();
+    value
 }
 
 fn stability(method: &MethodInfo) -> String {
@@ -57,8 +75,8 @@ fn stability(method: &MethodInfo) -> String {
     }
 }
 
-fn options(info: &StepperInfo) -> String {
-    match (info.defaults)() {
+fn options(defaults: &Value) -> String {
+    match defaults {
         Value::Object(map) if !map.is_empty() => {
             map.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
         }

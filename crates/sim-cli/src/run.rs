@@ -88,6 +88,28 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode, Failure> {
 fn print(result: &RunResult, files: &[PathBuf]) {
     let title = if result.title.is_empty() { &result.description } else { &result.title };
     println!("{}: {title}", result.scene);
+    if let Some(found) = &result.convergence {
+        println!(
+            "{}, {} frames of {:.4e} s, up to {} substeps in a frame, {} sweeps each, order {}, {:.2} s wall time",
+            result.method.id,
+            result.steps,
+            result.frame,
+            result.substeps,
+            found.iterations,
+            json_word(&found.order),
+            result.wall_s
+        );
+        println!("convergence: {}", found.sentence);
+        let energy = &result.energy;
+        println!(
+            "energy: {:.6e} J at first, {:.6e} J at last, work {:+.6e} J, gained or lost to colliders, friction and the method {:+.2e} J",
+            energy.initial.total(),
+            energy.current.total(),
+            energy.work.not_conservative(),
+            energy.numerical + energy.residual
+        );
+        return print_results(result, files);
+    }
     println!(
         "{}, {} steps of {:.4e} s or more, up to {} in a frame of {:.4e} s, {:.2} s wall time",
         result.method.id, result.steps, result.dt, result.substeps, result.frame, result.wall_s
@@ -108,6 +130,15 @@ fn print(result: &RunResult, files: &[PathBuf]) {
         energy.numerical,
         energy.max_relative_residual
     );
+    print_results(result, files);
+}
+
+/// A word of a scene, as the scene writes it.
+fn json_word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+fn print_results(result: &RunResult, files: &[PathBuf]) {
     for (name, probe) in &result.probes {
         println!("  {name} = {} {}", short(probe.value), probe.unit);
     }

@@ -1,17 +1,24 @@
 //! From a scene to particles, springs and forces.
 
+mod collide;
+mod constrained;
 mod display;
 mod forces;
 mod lay;
 mod select;
+mod solid;
 mod start;
 
+pub(crate) use constrained::Body;
+pub use constrained::Constrained;
 pub(crate) use display::Skin;
 pub use start::{RelaxReport, StartError};
 
 use crate::mesh::MeshReport;
 use crate::run::result::{Display, PartStress};
+use crate::run::xpbd::MethodOptions;
 use crate::scene::check::At;
+use crate::scene::check::contact::XPBD;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
 use crate::scene::part::Part;
@@ -27,8 +34,10 @@ const NO_STRAIN: f64 = 1e-12;
 /// A scene made of particles.
 #[derive(Debug)]
 pub struct Model {
-    /// Masses, pins, drives and forces.
+    /// Masses, pins, drives and forces, with parts as springs.
     pub system: ParticleSystem,
+    /// The same with parts as constraints, for the method `xpbd`.
+    pub constrained: Option<Constrained>,
     /// Start of the run: positions of the geometry, at rest except for what the scene says of single particles.
     pub state: State,
     /// Which particle and spring belongs to which part.
@@ -140,29 +149,70 @@ pub fn build(scene: &Scene) -> Result<Model, SceneError> {
             mass[particle] += extra.mass;
         }
     }
-    let mut builder = ParticleSystemBuilder::new(mass.clone()).rest_positions(q.clone());
-    if !layout.springs.is_empty() {
-        builder = builder.force(layout.springs.clone());
+    let (system, held) = particles(scene, &root, (&layout, &laid_parts), (&mass, &q), true)?;
+    let mut state = State { t: scene.time.start, q, v, internal: Vec::new() };
+    let mut solved = None;
+    if scene.method.id == XPBD {
+        let method = MethodOptions::of(scene)?;
+        let (explicit, _) = particles(scene, &root, (&layout, &laid_parts), (&mass, &state.q), false)?;
+        let (model, start) =
+            constrained::build(scene, &root, (&layout, &laid_parts), &state.q, explicit, &method)?;
+        if let Body::Belt(belt) = &model.body {
+            (state.q, state.v) = (start.q, start.v);
+            layout.springs = belt_springs(belt);
+        }
+        state.internal = start.internal;
+        solved = Some(model);
     }
-    for (part, laid) in layout.parts.iter().zip(&laid_parts) {
-        builder = forces::bending(laid, part.particles.start, builder);
+    (layout.display, layout.skins) =
+        display::of(scene, (&layout, &laid_parts), &held, &state.q, solved.as_ref())?;
+    let moved = initial_particles(scene, &root, &layout, &state.q)?;
+    state
+        .validate(mass.len())
+        .map_err(|error| SceneError::Model { place: root.place(), message: error.to_string() })?;
+    Ok(Model { system, constrained: solved, state, layout, initial_stress, meshes, warnings, moved })
+}
+
+/// The particles with their supports and forces; `elastic` with the springs and hinges of the parts. Also the particles that are
+/// held or driven.
+fn particles(
+    scene: &Scene,
+    root: &At<'_>,
+    (layout, laid): (&Layout, &[Laid]),
+    (mass, q): (&[f64], &[f64]),
+    elastic: bool,
+) -> Result<(ParticleSystem, Vec<usize>), SceneError> {
+    let mut builder = ParticleSystemBuilder::new(mass.to_vec()).rest_positions(q.to_vec());
+    if elastic {
+        if !layout.springs.is_empty() {
+            builder = builder.force(layout.springs.clone());
+        }
+        for (part, laid) in layout.parts.iter().zip(laid) {
+            builder = forces::bending(laid, part.particles.start, builder);
+        }
     }
-    let held = supports(scene, &root, &layout, &q, &mut builder)?;
+    let held = supports(scene, root, layout, q, &mut builder)?;
     for (index, force) in scene.forces.iter().enumerate() {
         let at = root.field("force").index(index);
-        let parts = forces::Parts { layout: &layout, laid: &laid_parts };
-        builder = forces::add(force, &parts, &q, &at, builder)?;
+        builder = forces::add(force, &forces::Parts { layout, laid }, q, &at, builder)?;
     }
     let system = builder
         .build()
         .map_err(|error| SceneError::Model { place: root.place(), message: with_sources(&error) })?;
-    (layout.display, layout.skins) = display::of(scene, &layout, &laid_parts, &held);
-    let moved = initial_particles(scene, &root, &layout, &q)?;
-    let state = State { t: scene.time.start, q, v, internal: Vec::new() };
-    state
-        .validate(mass.len())
-        .map_err(|error| SceneError::Model { place: root.place(), message: error.to_string() })?;
-    Ok(Model { system, state, layout, initial_stress, meshes, warnings, moved })
+    Ok((system, held))
+}
+
+/// The segments of a belt drive as it was laid round its pulleys.
+fn belt_springs(belt: &sim_pbd::BeltModel) -> Springs {
+    let drive = belt.drive();
+    let (n, rest_length) = (drive.particles as u32, drive.rest_length / drive.particles as f64);
+    let stiffness = drive.axial_stiffness / rest_length;
+    Springs::new((0..n).map(|i| sim_core::force::springs::Spring {
+        ends: [i, (i + 1) % n],
+        rest_length,
+        stiffness,
+        damping: 0.0,
+    }))
 }
 
 /// Densities of solids in kg/m³, from foams to osmium: beyond these a unit is likelier wrong than the material rare.

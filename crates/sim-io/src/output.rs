@@ -64,6 +64,9 @@ pub struct Summary<'a> {
     pub expectations: &'a [ExpectationResult],
     /// The energy account.
     pub energy: &'a LedgerReport,
+    /// How far from solved the constraints were; absent for other methods than `xpbd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<&'a crate::run::xpbd::Convergence>,
     /// What a reader should know.
     pub warnings: &'a [String],
     /// Hash of the final state.
@@ -88,6 +91,7 @@ impl<'a> Summary<'a> {
             probes: &result.probes,
             expectations: &result.expectations,
             energy: &result.energy,
+            convergence: result.convergence.as_ref(),
             warnings: &result.warnings,
             state_hash: &result.state_hash,
             failure: None,

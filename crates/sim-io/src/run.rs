@@ -8,18 +8,19 @@ mod recorder;
 mod reduce;
 pub mod result;
 mod steps;
+pub mod xpbd;
 
 pub use error::RunError;
 pub use result::RunResult;
 
-use crate::model::{self, Model};
+use crate::model::{self, Layout, Model};
 use crate::scene::check::MAX_FRAMES;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
 use pieces::{Books, Cuts, make_step};
 use recorder::Recorder;
 use serde::{Deserialize, Serialize};
-use sim_core::{EnergyLedger, LedgerReport, ModelSystem, StageRecord, State};
+use sim_core::{EnergyLedger, LedgerReport, ModelSystem, ParticleSystem, StageRecord, State};
 use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::StepPlanner;
@@ -92,85 +93,46 @@ fn run_here(
     }
     let mut model = model::build(scene)?;
     let gauges = gauge::gauges(scene, &model)?;
-    let (info, mut stepper) = method(scene)?;
     let relaxed = model.start(scene)?;
-    let Model { system, mut state, layout, initial_stress, meshes, mut warnings, .. } = model;
+    let Model { system, constrained, mut state, layout, initial_stress, meshes, mut warnings, .. } = model;
     warnings.extend(meshes.iter().map(|(part, report)| format!("part {part}: {report}")));
     if let Some(report) = relaxed {
         warnings.push(format!("settled in {} iterations to {:.1e}", report.iterations, report.residual));
     }
-
-    let (frame, start) = (scene.time.frame, scene.time.start);
-    let (frames, judged) = frames_to_run(scene, options.until, &mut warnings);
-
-    let model_system: &dyn ModelSystem = &system;
-    let mut planner = StepPlanner::new(info, scene)?;
-    let mut ledger = EnergyLedger::new(&system, &state);
-    let mut record = StageRecord::default();
     let mut recorder = Recorder::new(scene, gauges);
-    let first = recorder.frame(0, &system, &layout, &state, ledger.report());
-    let begun = Instant::now();
-    let mut cuts = Cuts::default();
-    let mut largest_kinetic = ledger.report().current.kinetic;
-    let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, &layout));
-
-    'run: for index in 0..if failure.is_some() { 0 } else { frames } {
-        let t0 = start + index as f64 * frame;
-        let plan = match planner.plan(model_system, &state, frame, &layout) {
-            Ok(plan) => plan,
-            Err(error) => {
-                failure = Some(error);
-                break;
-            }
-        };
-        for step in 0..plan.steps {
-            let when = (t0 + step as f64 * plan.dt, plan.dt);
-            let mut books =
-                Books { ledger: &mut ledger, recorder: &mut recorder, record: &mut record, cuts: &mut cuts };
-            if let Err((source, dt)) = make_step(&system, &mut stepper, &mut state, when, &mut books) {
-                failure = Some(planner.diagnose(source, recorder.steps(), dt, &layout));
-                break 'run;
-            }
-            state.t = t0 + (step + 1) as f64 * plan.dt;
-            let account = ledger.report();
-            largest_kinetic = largest_kinetic.max(account.current.kinetic);
-            let made = account.numerical + account.residual;
-            if (recorder.steps().is_multiple_of(PROGRESS_STEPS) || step + 1 == plan.steps)
-                && progress(&Progress {
-                    t: state.t,
-                    start,
-                    end: start + frames as f64 * frame,
-                    steps: recorder.steps(),
-                    wall_s: begun.elapsed().as_secs_f64(),
-                    energy_drift: if largest_kinetic > 0.0 { made / largest_kinetic } else { 0.0 },
-                })
-                .is_break()
-            {
-                failure = Some(steps::Failure::Stopped);
-                break 'run;
-            }
+    let outcome = if let Some(constrained) = &constrained {
+        let run = xpbd::Run { scene, springs: &system, constrained, layout: &layout };
+        let made = run.make(&mut state, options.until, &mut warnings, &mut recorder, progress)?;
+        Outcome {
+            failure: made.failure,
+            method: *xpbd::METHOD,
+            substeps: made.most_substeps,
+            judged: made.judged,
+            wall_s: made.wall_s,
+            convergence: Some(made.convergence),
+            planner: made.planner,
         }
-        state.t = start + (index + 1) as f64 * frame;
-        if let Err(particle) = recorder.frame(index + 1, &system, &layout, &state, ledger.report()) {
-            failure = Some(planner.overflow(state.t, recorder.steps(), plan.dt, particle, &layout));
-            break;
-        }
+    } else {
+        let run = Stepped { scene, system: &system, layout: &layout };
+        run.make(&mut state, options.until, &mut warnings, &mut recorder, progress)?
+    };
+    warnings.extend(outcome.planner.warnings());
+    if let Some(convergence) = &outcome.convergence
+        && convergence.not_converged > 0
+    {
+        warnings.push(convergence.sentence.clone());
     }
-
-    let wall_s = begun.elapsed().as_secs_f64();
-    warnings.extend(planner.warnings());
-    warnings.extend(cuts.warning());
     let result = RunResult {
         scene: scene.header.name.clone(),
         title: scene.header.title.clone(),
         description: scene.header.description.clone(),
-        method: *info.method,
+        method: outcome.method,
         dt: recorder.smallest_dt(),
-        frame,
+        frame: scene.time.frame,
         steps: recorder.steps(),
-        substeps: planner.most_substeps(),
+        substeps: outcome.substeps,
         work_done: recorder.work(),
-        wall_s,
+        wall_s: outcome.wall_s,
         display: layout.display,
         frames: Vec::new(),
         times: Vec::new(),
@@ -179,12 +141,114 @@ fn run_here(
         expectations: Vec::new(),
         energy: LedgerReport::default(),
         initial_stress,
-        stability: planner.choice(),
+        stability: outcome.planner.choice(),
+        convergence: outcome.convergence,
         warnings,
         state_hash: String::new(),
         state: State::default(),
     };
-    recorder.finish(result, scene, failure, judged)
+    recorder.finish(result, scene, outcome.failure, outcome.judged)
+}
+
+/// How a run went, apart from what the recorder keeps.
+struct Outcome {
+    failure: Option<steps::Failure>,
+    method: sim_core::MethodInfo,
+    substeps: u64,
+    judged: bool,
+    wall_s: f64,
+    convergence: Option<xpbd::Convergence>,
+    planner: StepPlanner,
+}
+
+/// A run of parts as springs, stepped by a method of the registry.
+struct Stepped<'a> {
+    scene: &'a Scene,
+    system: &'a ParticleSystem,
+    layout: &'a Layout,
+}
+
+impl Stepped<'_> {
+    fn make(
+        &self,
+        state: &mut State,
+        until: Option<f64>,
+        warnings: &mut Vec<String>,
+        recorder: &mut Recorder,
+        progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<Outcome, RunError> {
+        let Self { scene, system, layout } = *self;
+        let (info, mut stepper) = method(scene)?;
+        let (frame, start) = (scene.time.frame, scene.time.start);
+        let (frames, judged) = frames_to_run(scene, until, warnings);
+
+        let model_system: &dyn ModelSystem = system;
+        let mut planner = StepPlanner::new(info, scene)?;
+        let mut ledger = EnergyLedger::new(system, state);
+        let mut record = StageRecord::default();
+        let first = recorder.frame(0, system, layout, state, ledger.report(), None);
+        let begun = Instant::now();
+        let mut cuts = Cuts::default();
+        let mut largest_kinetic = ledger.report().current.kinetic;
+        let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, layout));
+
+        'run: for index in 0..if failure.is_some() { 0 } else { frames } {
+            let t0 = start + index as f64 * frame;
+            let plan = match planner.plan(model_system, state, frame, layout) {
+                Ok(plan) => plan,
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            };
+            for step in 0..plan.steps {
+                let when = (t0 + step as f64 * plan.dt, plan.dt);
+                let mut books = Books {
+                    ledger: &mut ledger,
+                    recorder: &mut *recorder,
+                    record: &mut record,
+                    cuts: &mut cuts,
+                };
+                if let Err((source, dt)) = make_step(system, &mut stepper, state, when, &mut books) {
+                    failure = Some(planner.diagnose(source, recorder.steps(), dt, layout));
+                    break 'run;
+                }
+                state.t = t0 + (step + 1) as f64 * plan.dt;
+                let account = ledger.report();
+                largest_kinetic = largest_kinetic.max(account.current.kinetic);
+                let made = account.numerical + account.residual;
+                if (recorder.steps().is_multiple_of(PROGRESS_STEPS) || step + 1 == plan.steps)
+                    && progress(&Progress {
+                        t: state.t,
+                        start,
+                        end: start + frames as f64 * frame,
+                        steps: recorder.steps(),
+                        wall_s: begun.elapsed().as_secs_f64(),
+                        energy_drift: if largest_kinetic > 0.0 { made / largest_kinetic } else { 0.0 },
+                    })
+                    .is_break()
+                {
+                    failure = Some(steps::Failure::Stopped);
+                    break 'run;
+                }
+            }
+            state.t = start + (index + 1) as f64 * frame;
+            if let Err(particle) = recorder.frame(index + 1, system, layout, state, ledger.report(), None) {
+                failure = Some(planner.overflow(state.t, recorder.steps(), plan.dt, particle, layout));
+                break;
+            }
+        }
+        warnings.extend(cuts.warning());
+        Ok(Outcome {
+            failure,
+            method: *info.method,
+            substeps: planner.most_substeps(),
+            judged,
+            wall_s: begun.elapsed().as_secs_f64(),
+            convergence: None,
+            planner,
+        })
+    }
 }
 
 /// Number of frames, and whether it is the scene's own, so that its expectations are about it.
@@ -209,8 +273,10 @@ fn frames_to_run(scene: &Scene, until: Option<f64>, warnings: &mut Vec<String>) 
 pub fn check(scene: &Scene) -> Result<Model, SceneError> {
     let model = model::build(scene)?;
     gauge::gauges(scene, &model)?;
-    let (info, _) = method(scene)?;
-    StepPlanner::new(info, scene)?;
+    if model.constrained.is_none() {
+        let (info, _) = method(scene)?;
+        StepPlanner::new(info, scene)?;
+    }
     Ok(model)
 }
 

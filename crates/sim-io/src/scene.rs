@@ -1,6 +1,7 @@
 //! Scene files: one schema for TOML and JSON, described in `docs/scene-format.md`.
 
 pub(crate) mod check;
+pub mod contact;
 pub mod document;
 pub mod error;
 pub mod force;

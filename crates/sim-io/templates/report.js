@@ -14,13 +14,17 @@
   const part = (frame, k) => values.subarray((4 * frame + k) * count, (4 * frame + k + 1) * count);
   const [a, b] = drawing.plane; // which axes lie in the picture
   // Polylines with gaps, so that each line is drawn once.
-  const along = (array) => drawing.path.map((p) => (p < 0 ? null : array[p]));
+  const along = (array, path = drawing.path) => path.map((p) => (p < 0 ? null : array[p]));
+  const marked = (array) => Array.from(array.subarray(0, drawing.marked)); // rigid bodies get no marks
 
   const updates = (frame) => {
     const [x, y, z, speed] = [0, 1, 2, 3].map((k) => part(frame, k));
     return drawing.traces.map((kind) => {
       if (kind === "line2") return { x: along(part(frame, a)), y: along(part(frame, b)) };
-      if (kind === "points2") return { x: Array.from(part(frame, a)), y: Array.from(part(frame, b)), "marker.color": Array.from(speed) };
+      if (kind === "points2") return { x: marked(part(frame, a)), y: marked(part(frame, b)), "marker.color": marked(speed) };
+      if (kind === "outline2") return { x: along(part(frame, a), drawing.outline), y: along(part(frame, b), drawing.outline) };
+      if (kind === "outline3") return { x: along(x, drawing.outline), y: along(y, drawing.outline), z: along(z, drawing.outline) };
+      if (kind === "solid3") return { x: Array.from(x), y: Array.from(y), z: Array.from(z) };
       if (kind === "line3") return { x: along(x), y: along(y), z: along(z), "line.color": along(speed).map((s) => s ?? 0) };
       return { x: Array.from(x), y: Array.from(y), z: Array.from(z), intensity: Array.from(speed) };
     });

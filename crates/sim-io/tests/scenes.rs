@@ -29,7 +29,28 @@ macro_rules! scenes {
         $(#[test] fn $name() { met(stringify!($name)); })*
     };
 }
-scenes!(coil, coil_surge, falling_sheet, flag, hanging_rope, hanging_rope_modes, rope, string, three_links);
+scenes!(
+    belt_drive,
+    block_and_tackle,
+    cloth_on_box,
+    cloth_on_sphere,
+    coil,
+    coil_surge,
+    falling_sheet,
+    flag,
+    flag_xpbd,
+    hanging_rope,
+    hanging_rope_modes,
+    knot,
+    rope,
+    rope_over_peg,
+    rope_pile,
+    rope_swing,
+    rope_whip,
+    slinky_drop,
+    string,
+    three_links,
+);
 
 #[test]
 fn the_folder_is_built_in_and_tested() {

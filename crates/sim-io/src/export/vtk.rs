@@ -43,6 +43,8 @@ fn cells(display: &Display) -> Cells {
     };
     display.lines.iter().for_each(|corners| add(corners, CellType::Line));
     display.triangles.iter().for_each(|corners| add(corners, CellType::Triangle));
+    display.outlines.iter().for_each(|corners| add(corners, CellType::Line));
+    display.solids.iter().for_each(|corners| add(corners, CellType::Triangle));
     Cells { cell_verts: VertexNumbers::XML { connectivity, offsets }, types }
 }
 
@@ -60,7 +62,7 @@ pub fn write_series(result: &RunResult, folder: &Path) -> Result<Vec<PathBuf>, V
     for (index, frame) in result.frames.iter().enumerate() {
         let file = format!("{name}_{index:04}.vtu");
         let path = folder.join(&file);
-        let bytes = encode(&cells, frame)
+        let bytes = encode(&cells, frame, result.display.quantity)
             .map_err(|source| VtkError::Encode { path: path.display().to_string(), source })?;
         write(&path, &bytes)?;
         entries.push(serde_json::json!({"name": file, "time": frame.t}));
@@ -78,7 +80,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), VtkError> {
         .map_err(|source| VtkError::Write { path: path.display().to_string(), source })
 }
 
-fn encode(cells: &Cells, frame: &Frame) -> Result<Vec<u8>, vtkio::Error> {
+fn encode(cells: &Cells, frame: &Frame, quantity: &str) -> Result<Vec<u8>, vtkio::Error> {
     let grid = Vtk {
         version: Version::Auto,
         title: String::new(),
@@ -91,7 +93,7 @@ fn encode(cells: &Cells, frame: &Frame) -> Result<Vec<u8>, vtkio::Error> {
                 cells: cells.clone(),
                 data: Attributes {
                     point: vec![Attribute::DataArray(DataArray {
-                        name: "speed".into(),
+                        name: quantity.into(),
                         elem: ElementType::Scalars { num_comp: 1, lookup_table: None },
                         data: IOBuffer::F32(frame.speeds.clone()),
                     })],
@@ -117,7 +119,7 @@ mod tests {
         let frame = Frame { t: 0.5, positions: positions.clone(), speeds: vec![5.0, 0.0, 2.0] };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.vtu");
-        std::fs::write(&path, encode(&cells(&display), &frame).unwrap()).unwrap();
+        std::fs::write(&path, encode(&cells(&display), &frame, display.quantity).unwrap()).unwrap();
         let DataSet::UnstructuredGrid { pieces, .. } = Vtk::import(&path).unwrap().data else {
             panic!("wrong kind of data set")
         };

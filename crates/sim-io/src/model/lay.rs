@@ -156,7 +156,7 @@ fn lay_belt(part: &Belt, material: Material, at: &At<'_>) -> Result<Laid, SceneE
         } else {
             Bending::None
         },
-        stress_intended: part.tension.is_some(),
+        stress_intended: part.tension.is_some() || part.is_drive(),
         topology,
     }
     .lay(at)

@@ -18,6 +18,12 @@ pub struct Drawing {
     pub segments: Vec<[u32; 2]>,
     /// Triangles between points.
     pub triangles: Vec<[u32; 3]>,
+    /// Triangles of rigid bodies, in one color.
+    pub solids: Vec<[u32; 3]>,
+    /// Lines on rigid bodies.
+    pub outlines: Vec<[u32; 2]>,
+    /// Points from here on belong to rigid bodies: they get no mark.
+    pub bodies_from: Option<usize>,
     /// What is up in the picture: a vector of length 1.
     pub up: [f64; 3],
     /// What colors mean; by default speeds.
@@ -62,6 +68,9 @@ impl Default for Drawing {
             speeds: Vec::new(),
             segments: Vec::new(),
             triangles: Vec::new(),
+            solids: Vec::new(),
+            outlines: Vec::new(),
+            bodies_from: None,
             up: [0.0, 0.0, 1.0],
             color: None,
             labels: Vec::new(),
@@ -198,7 +207,7 @@ impl Drawing {
         Ok(json!({
             "particles": count, "times": times, "decimals": decimals,
             "frames": base64::engine::general_purpose::STANDARD.encode(bytes),
-            "path": self.path(), "plane": plane(flat_axis.unwrap_or(1)),
+            "path": chained(&self.segments), "outline": chained(&self.outlines), "marked": self.bodies_from.unwrap_or(count), "plane": plane(flat_axis.unwrap_or(1)),
             "first": kept.iter().position(|&i| i >= self.first).unwrap_or(0),
             "labels": kept.iter().filter_map(|&i| self.labels.get(i)).collect::<Vec<_>>(),
             "traces": traces, "data": data, "layout": layout,
@@ -212,7 +221,7 @@ impl Drawing {
         let mut axes = [1, 2, 0];
         axes.sort_by(|&a, &b| self.up[a].abs().total_cmp(&self.up[b].abs()));
         let flat = axes.into_iter().find(|&k| bounds.extent(k) <= 1e-6 * largest)?;
-        (self.triangles.is_empty() && self.look_from.is_none()).then_some(flat)
+        (self.triangles.is_empty() && self.solids.is_empty() && self.look_from.is_none()).then_some(flat)
     }
 
     fn color_range(&self) -> (f32, f32) {
@@ -244,6 +253,8 @@ impl Drawing {
         let size = if self.point_count() > 120 { 4 } else { 7 };
         let data = json!([
             {"type": "scatter", "mode": "lines", "x": [], "y": [], "hoverinfo": "skip",
+             "line": {"color": "#c3a06a", "width": 2}, "showlegend": false},
+            {"type": "scatter", "mode": "lines", "x": [], "y": [], "hoverinfo": "skip",
              "line": {"color": "#9aa5b1", "width": 1.5}, "showlegend": false},
             {"type": "scatter", "mode": "markers", "x": [], "y": [], "showlegend": false,
              "marker": {"size": size, "color": [], "cmin": low, "cmax": high, "colorscale": self.color_map(),
@@ -259,7 +270,7 @@ impl Drawing {
         y["scaleanchor"] = json!("x");
         let layout = json!({"margin": {"l": 60, "r": 10, "t": 10, "b": 45}, "xaxis": x, "yaxis": y,
                             "font": {"family": "system-ui, sans-serif", "color": "#1d2733"}});
-        (vec!["line2", "points2"], data, layout)
+        (vec!["outline2", "line2", "points2"], data, layout)
     }
 
     fn solid_picture(&self, bounds: &Bounds) -> (Vec<&'static str>, Value, Value) {
@@ -279,6 +290,20 @@ impl Drawing {
             data.push(json!({"type": "mesh3d", "x": [], "y": [], "z": [], "intensity": [], "cmin": low, "cmax": high,
                 "i": corner(0), "j": corner(1), "k": corner(2), "colorscale": self.color_map(), "colorbar": self.color_bar(),
                 "flatshading": false, "lighting": {"ambient": 0.55, "diffuse": 0.7, "specular": 0.05, "roughness": 0.9}}));
+        }
+        if !self.solids.is_empty() {
+            let corner = |k: usize| self.solids.iter().map(|t| t[k]).collect::<Vec<_>>();
+            traces.push("solid3");
+            data.push(json!({"type": "mesh3d", "x": [], "y": [], "z": [], "i": corner(0), "j": corner(1), "k": corner(2),
+                "color": "#c9b48f", "hoverinfo": "skip", "flatshading": true,
+                "lighting": {"ambient": 0.6, "diffuse": 0.6, "specular": 0.05, "roughness": 0.9}}));
+        }
+        if !self.outlines.is_empty() {
+            traces.push("outline3");
+            data.push(
+                json!({"type": "scatter3d", "mode": "lines", "x": [], "y": [], "z": [], "showlegend": false,
+                "hoverinfo": "skip", "line": {"width": 2, "color": "#8a7342"}}),
+            );
         }
         let axis = |k: usize| {
             json!({"title": {"text": format!("{} [m]", ["x", "y", "z"][k])}, "range": bounds.range(k),
@@ -316,23 +341,23 @@ impl Drawing {
         let axes = |v: Vector3<f64>| json!({"x": v.x, "y": v.y, "z": v.z});
         json!({"eye": axes(eye), "center": axes(-0.05 * up), "up": axes(up)})
     }
+}
 
-    /// Points along polylines, −1 where the pen lifts: segments that share an end are chained.
-    fn path(&self) -> Vec<i64> {
-        let mut path = Vec::with_capacity(3 * self.segments.len());
-        let mut pen = None;
-        for &[a, b] in &self.segments {
-            if pen != Some(a) {
-                if pen.is_some() {
-                    path.push(-1);
-                }
-                path.push(i64::from(a));
+/// Points along polylines, −1 where the pen lifts: segments that share an end are chained.
+fn chained(segments: &[[u32; 2]]) -> Vec<i64> {
+    let mut path = Vec::with_capacity(3 * segments.len());
+    let mut pen = None;
+    for &[a, b] in segments {
+        if pen != Some(a) {
+            if pen.is_some() {
+                path.push(-1);
             }
-            path.push(i64::from(b));
-            pen = Some(b);
+            path.push(i64::from(a));
         }
-        path
+        path.push(i64::from(b));
+        pen = Some(b);
     }
+    path
 }
 
 fn plane(flat_axis: usize) -> [usize; 2] {

@@ -1,7 +1,8 @@
 //! From the result of a run to the page that shows it.
 
-use super::{Chart, Drawing, MAX_NUMBERS, ReportPage, Verdict};
+use super::{Chart, ColorScale, Drawing, MAX_NUMBERS, ReportPage, Verdict};
 use crate::run::result::{ExpectationResult, ProbeValue, RunResult, SeriesGroup, TimeSeries};
+use sim_pbd::SolveOrder;
 use std::collections::BTreeMap;
 
 /// The page of a run; `failure` says why it ended early.
@@ -12,6 +13,10 @@ pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
         speeds: result.frames.iter().map(|frame| frame.speeds.clone()).collect(),
         segments: result.display.lines.clone(),
         triangles: result.display.triangles.clone(),
+        solids: result.display.solids.clone(),
+        outlines: result.display.outlines.clone(),
+        bodies_from: bodies_from(result),
+        color: color(result),
         up: result.display.up,
         ..Drawing::default()
     };
@@ -34,10 +39,71 @@ pub fn page_of(result: &RunResult, failure: Option<String>) -> ReportPage {
             .map(|(name, probe)| (name.clone(), number(probe.value), unit(probe.unit).to_owned()))
             .collect(),
         drawing: (result.display.points > 0 && !result.frames.is_empty()).then_some(drawing),
-        drawing_note,
+        drawing_note: joined(drawing_note, result.convergence.as_ref().map(|found| found.sentence.as_str())),
         charts: charts(result),
         tables: Vec::new(),
     }
+}
+
+/// Two remarks as one.
+fn joined(first: Option<String>, second: Option<&str>) -> Option<String> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(format!("{first} Constraints: {second}.")),
+        (None, Some(second)) => Some(format!("Constraints: {second}.")),
+        (first, None) => first,
+    }
+}
+
+/// The first point of a rigid body: they come last.
+fn bodies_from(result: &RunResult) -> Option<usize> {
+    let display = &result.display;
+    let points = display.solids.iter().flatten().chain(display.outlines.iter().flatten());
+    points.min().map(|&point| point as usize)
+}
+
+/// Colors of what is not a speed: between the least and the largest value of the parts.
+fn color(result: &RunResult) -> Option<ColorScale> {
+    if result.display.quantity == "speed" {
+        return None;
+    }
+    let parts = bodies_from(result).unwrap_or(result.display.points);
+    let values = || result.frames.iter().flat_map(|frame| frame.speeds.iter().take(parts).copied());
+    let range = [values().fold(f32::INFINITY, f32::min), values().fold(f32::NEG_INFINITY, f32::max)];
+    (range[0] < range[1]).then(|| ColorScale {
+        label: format!("{} [N]", result.display.quantity),
+        range,
+        signed: false,
+    })
+}
+
+fn convergence_facts(result: &RunResult, facts: &mut Vec<(&'static str, String)>) {
+    let Some(found) = &result.convergence else { return };
+    let kind = match found.order {
+        SolveOrder::List => "levels",
+        SolveOrder::Colors => "colors",
+    };
+    let order = match found.order {
+        SolveOrder::List => "list",
+        SolveOrder::Colors => "colors",
+    };
+    facts.push(("order of constraints", format!("{order}, {} {kind} per sweep", found.levels)));
+    facts.push(("sweeps per substep", found.iterations.to_string()));
+    if let Some(largest) = &found.largest {
+        let text = format!(
+            "{:.1e} of its scale, {} at {} s",
+            largest.relative,
+            largest.constraint,
+            number(largest.t)
+        );
+        facts.push(("largest residual", text));
+    }
+    if let Some(rigid) = &found.largest_rigid_error {
+        facts.push((
+            "largest error of a rigid constraint",
+            format!("{:.1e}, {}", rigid.value, rigid.constraint),
+        ));
+    }
+    facts.push(("deepest contact", format!("{:.1e} m", found.deepest_contact)));
 }
 
 fn facts(result: &RunResult) -> Vec<(String, String)> {
@@ -45,7 +111,13 @@ fn facts(result: &RunResult) -> Vec<(String, String)> {
     let mut facts = vec![
         ("method", result.method.id.to_owned()),
         ("step", format!("{} s", number(result.dt))),
-        ("steps", format!("{}, at most {} per frame", result.steps, result.substeps)),
+        (
+            "steps",
+            match &result.convergence {
+                None => format!("{}, at most {} per frame", result.steps, result.substeps),
+                Some(_) => format!("{} frames of at most {} substeps", result.steps, result.substeps),
+            },
+        ),
         ("frame", format!("{} s", number(result.frame))),
         ("points", result.display.points.to_string()),
         ("wall time", format!("{:.2} s", result.wall_s)),
@@ -58,11 +130,21 @@ fn facts(result: &RunResult) -> Vec<(String, String)> {
         }
     }
     facts.push(("energy at the end", format!("{} J", number(energy.current.total()))));
-    facts.push(("made (+) or lost (−) by the method", format!("{} J", number(energy.numerical))));
-    facts.push((
-        "largest ledger residual",
-        format!("{:.1e} of a step's turnover", energy.max_relative_residual),
-    ));
+    if result.convergence.is_some() {
+        // The ledger cannot tell constraints and friction from what the method loses.
+        let made = energy.numerical + energy.residual;
+        facts.push((
+            "gained (+) or lost (−) to colliders, friction and the method",
+            format!("{} J", number(made)),
+        ));
+        convergence_facts(result, &mut facts);
+    } else {
+        facts.push(("made (+) or lost (−) by the method", format!("{} J", number(energy.numerical))));
+        facts.push((
+            "largest ledger residual",
+            format!("{:.1e} of a step's turnover", energy.max_relative_residual),
+        ));
+    }
     facts.push(("state hash", result.state_hash.clone()));
     facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
 }
@@ -99,6 +181,7 @@ fn charts(result: &RunResult) -> Vec<Chart> {
             charts.push(chart(title, first.unit, &shown, &result.times));
         }
     }
+    charts.extend(along_the_belt(result));
     let mut units: Vec<&'static str> = Vec::new();
     for series in of_group(SeriesGroup::Probe) {
         if !units.contains(&series.unit) {
@@ -116,6 +199,27 @@ fn charts(result: &RunResult) -> Vec<Chart> {
         charts.push(chart(&title, unit, &shown, &result.times));
     }
     charts
+}
+
+/// Tension over the place on a belt at the end of the run.
+fn along_the_belt(result: &RunResult) -> Option<Chart> {
+    let last = result.frames.last().filter(|_| result.display.quantity == "tension")?;
+    let points = &last.positions[..bodies_from(result)?];
+    let (mut way, mut places) = (0.0, Vec::with_capacity(points.len()));
+    for (i, point) in points.iter().enumerate() {
+        let before = points[i.saturating_sub(1)];
+        way += (0..3).map(|k| f64::from(point[k] - before[k]).powi(2)).sum::<f64>().sqrt();
+        places.push(way);
+    }
+    let tension = last.speeds.iter().take(points.len()).map(|&x| f64::from(x)).collect();
+    Some(Chart {
+        title: "Tension along the belt at the end".to_owned(),
+        x_label: "way along the belt from particle 0 [m]".to_owned(),
+        y_label: "N".to_owned(),
+        log: false,
+        series: vec![("tension".to_owned(), places, tension)],
+        ..Chart::default()
+    })
 }
 
 fn chart(title: &str, unit_label: &str, series: &[&TimeSeries], times: &[f64]) -> Chart {

@@ -1,10 +1,16 @@
 //! Probes that follow a state: which particles and springs they look at, and what they read there.
 
+mod constraints;
+
+use super::xpbd::SolverView;
 use crate::model::{Layout, Model, select};
 use crate::scene::check::At;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
-use crate::scene::probe::{Component, EnergyEntry, PointQuantity, Probe, SegmentQuantity, SegmentSelection};
+use crate::scene::probe::{
+    BeltQuantity, ColliderEntry, Component, ConvergenceEntry, EnergyEntry, PointQuantity, Probe,
+    SegmentQuantity, SegmentSelection,
+};
 use nalgebra::Vector3;
 use sim_core::{LedgerReport, ParticleSystem, State, System};
 use std::ops::Range;
@@ -29,6 +35,10 @@ enum Reading {
     Momentum(Component),
     AngularMomentum(Component),
     CenterOfMass(Component),
+    Collider(usize, ColliderEntry),
+    Belt(BeltQuantity),
+    Convergence(ConvergenceEntry),
+    CableTension(usize),
 }
 
 /// All a gauge may look at.
@@ -37,6 +47,8 @@ pub(crate) struct View<'a> {
     pub layout: &'a Layout,
     pub state: &'a State,
     pub energy: &'a LedgerReport,
+    /// The solver of constraints, if that is what steps.
+    pub solver: Option<&'a SolverView<'a>>,
 }
 
 /// Looks up the places of all probes that follow the state. Probes made of other probes give `None`.
@@ -92,6 +104,17 @@ pub(crate) fn gauges(scene: &Scene, model: &Model) -> Result<Vec<Option<Gauge>>,
             Probe::Momentum(p) => ("kg·m/s", Some(Reading::Momentum(p.component))),
             Probe::AngularMomentum(p) => ("kg·m²/s", Some(Reading::AngularMomentum(p.component))),
             Probe::CenterOfMass(p) => ("m", Some(Reading::CenterOfMass(p.component))),
+            Probe::Collider(p) => {
+                let found = scene.colliders.iter().position(|collider| collider.id == p.collider);
+                let index = found.expect("checked scenes name colliders that exist");
+                (constraints::collider_unit(p.quantity), Some(Reading::Collider(index, p.quantity)))
+            }
+            Probe::Belt(p) => (constraints::belt_unit(p.quantity), Some(Reading::Belt(p.clone()))),
+            Probe::Convergence(p) => ("1", Some(Reading::Convergence(p.quantity))),
+            Probe::CableTension(p) => {
+                let list = model.constrained.as_ref().and_then(|model| model.cable(&p.cable));
+                ("N", Some(Reading::CableTension(list.expect("checked scenes name cables that exist"))))
+            }
             Probe::Ratio(p) | Probe::Difference(p) => {
                 let unit = |name: &str| {
                     scene.probes.iter().position(|q| q.name() == name).map(|i| result_unit(scene, i, &units))
@@ -183,7 +206,22 @@ impl Gauge {
                 view.system.force(state.t, &state.q, &state.v, &mut f);
                 component(particles.iter().map(|&i| vector(&f, i)).sum(), *c)
             }
-            Reading::Tension(spring) => springs.tension(*spring, &state.q),
+            Reading::Tension(spring) => {
+                let solved = view.solver.and_then(|solver| solver.tension(*spring));
+                solved.unwrap_or_else(|| springs.tension(*spring, &state.q))
+            }
+            Reading::Collider(index, entry) => {
+                view.solver.map_or(0.0, |solver| constraints::collider(solver, state, *index, *entry))
+            }
+            Reading::Belt(quantity) => {
+                view.solver.map_or(0.0, |solver| constraints::belt(solver, state, quantity))
+            }
+            Reading::Convergence(entry) => {
+                view.solver.map_or(0.0, |solver| constraints::convergence(solver, *entry))
+            }
+            Reading::CableTension(list) => {
+                view.solver.map_or(0.0, |solver| constraints::cable_tension(solver, *list))
+            }
             Reading::Strain(spring) => strain(*spring),
             Reading::MaxStrain(range) => range.clone().map(|i| strain(i).abs()).fold(0.0, f64::max),
             Reading::Length(range) => range.clone().map(|i| springs.length(i, &state.q)).sum(),

@@ -5,6 +5,7 @@ use super::gauge::{self, Gauge, View};
 use super::reduce;
 use super::result::{ExpectationResult, Frame, ProbeValue, RunResult, SeriesGroup, TimeSeries, WorkDone};
 use super::steps::Failure;
+use super::xpbd::SolverView;
 use crate::model::Layout;
 use crate::scene::document::Scene;
 use crate::scene::probe::Probe;
@@ -75,6 +76,7 @@ impl Recorder {
         layout: &Layout,
         state: &State,
         report: &LedgerReport,
+        solver: Option<&SolverView<'_>>,
     ) -> Result<(), usize> {
         let beyond = |x: &f64| x.abs() >= f64::from(f32::MAX) || x.is_nan();
         let wild = state.q.iter().zip(&state.v).position(|(q, v)| beyond(q) || beyond(v));
@@ -83,10 +85,10 @@ impl Recorder {
         }
         self.last = (state.clone(), *report);
         if index.is_multiple_of(self.every) {
-            self.frames.push(layout.frame(state));
+            self.frames.push(layout.frame(state, solver));
         }
         self.times.push(state.t);
-        let view = View { system, layout, state, energy: report };
+        let view = View { system, layout, state, energy: report, solver };
         for (series, gauge) in self.probes.iter_mut().zip(&self.gauges) {
             if let Some(gauge) = gauge {
                 series.push(gauge.read(&view));

@@ -47,6 +47,9 @@ pub struct RunResult {
     pub initial_stress: Vec<PartStress>,
     /// How the step was chosen; absent for methods that need no limit.
     pub stability: Option<StepChoice>,
+    /// How far from solved the constraints were; absent for other methods than `xpbd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<crate::run::xpbd::Convergence>,
     /// What a reader should know.
     pub warnings: Vec<String>,
     /// Hash of the final state, 16 hexadecimal digits: equal runs have equal hashes.
@@ -89,6 +92,12 @@ pub struct Display {
     pub lines: Vec<[u32; 2]>,
     /// Triangles.
     pub triangles: Vec<[u32; 3]>,
+    /// Triangles of rigid bodies.
+    pub solids: Vec<[u32; 3]>,
+    /// Lines on rigid bodies that show how they turn.
+    pub outlines: Vec<[u32; 2]>,
+    /// What colors points: `speed` in m/s, or `tension` in N.
+    pub quantity: &'static str,
     /// Which points belong to which part.
     pub parts: Vec<DisplayPart>,
     /// Points that are held or driven.
@@ -103,6 +112,9 @@ impl Default for Display {
             points: 0,
             lines: Vec::new(),
             triangles: Vec::new(),
+            solids: Vec::new(),
+            outlines: Vec::new(),
+            quantity: "speed",
             parts: Vec::new(),
             held: Vec::new(),
             up: [0.0, 0.0, 1.0],
@@ -126,7 +138,7 @@ pub struct Frame {
     pub t: f64,
     /// Positions in m, one per display point.
     pub positions: Vec<[f32; 3]>,
-    /// Speeds in m/s, one per display point.
+    /// Speeds in m/s, or what [`Display::quantity`] says, one per display point.
     pub speeds: Vec<f32>,
 }
 

@@ -3,6 +3,7 @@
 use super::error::RunError;
 use super::result::{RunResult, StepChoice};
 use crate::model::Layout;
+use crate::scene::check::contact::XPBD;
 use crate::scene::check::{At, MAX_SUBSTEPS};
 use crate::scene::document::{Scene, Substeps};
 use crate::scene::error::{SceneError, nearest};
@@ -14,7 +15,7 @@ use sim_integrate::{
 };
 
 /// Ids that the schema keeps for methods to come.
-const FORESEEN: &[&str] = &["newmark", "central_difference", "xpbd"];
+const FORESEEN: &[&str] = &["newmark", "central_difference"];
 
 /// The registry entry and the stepper of a scene.
 ///
@@ -42,7 +43,7 @@ pub(crate) fn stepper(
                 note: "`sim describe` lists the methods of this version",
             });
         }
-        let known = STEPPERS.iter().map(|info| info.method.id);
+        let known = STEPPERS.iter().map(|info| info.method.id).chain([XPBD]);
         return Err(SceneError::UnknownWord {
             place: id_at.place(),
             value: id.to_owned(),

@@ -1,5 +1,6 @@
 //! Checks of a scene that need no geometry: ranges, names, and fields that exclude or need each other.
 
+pub(crate) mod contact;
 mod parts;
 
 use super::document::{Scene, Substeps};
@@ -126,7 +127,11 @@ pub(crate) fn scene(scene: &Scene) -> Result<(), SceneError> {
     supports(scene, &root)?;
     forces(scene, &root)?;
     probes(scene, &root)?;
+    contact::contact(scene, &root)?;
     expectations(scene, &root)?;
+    if scene.method.id == contact::XPBD {
+        return crate::run::xpbd::MethodOptions::of(scene).map(|_| ());
+    }
     crate::run::method(scene).map(|_| ())
 }
 
@@ -287,7 +292,14 @@ fn probes(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
                 at.field("of").exists(&p.of, "earlier probe", earlier())?;
                 at.field("to").exists(&p.to, "earlier probe", earlier())?;
             }
-            Probe::Energy(_) | Probe::Momentum(_) | Probe::AngularMomentum(_) | Probe::CenterOfMass(_) => {}
+            Probe::Energy(_)
+            | Probe::Momentum(_)
+            | Probe::AngularMomentum(_)
+            | Probe::CenterOfMass(_)
+            | Probe::Collider(_)
+            | Probe::Belt(_)
+            | Probe::Convergence(_)
+            | Probe::CableTension(_) => {}
         }
         if let Some(Reduction::Form(form)) = probe.reduction() {
             reduction(form, scene, &at.field("value"))?;

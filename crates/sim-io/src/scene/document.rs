@@ -1,5 +1,6 @@
 //! The tables of a scene file that are neither parts nor probes.
 
+use super::contact::{CableSpec, ColliderSpec, ContactSpec};
 use super::force::ForceSpec;
 use super::part::{Material, Part};
 use super::probe::{Expectation, Probe};
@@ -40,6 +41,14 @@ pub struct Scene {
     /// Forces.
     #[serde(default, rename = "force")]
     pub forces: Vec<ForceSpec>,
+    /// Rigid bodies that parts touch.
+    #[serde(default, rename = "collider")]
+    pub colliders: Vec<ColliderSpec>,
+    /// How parts touch; absent = all parts, without thickness, if there are colliders.
+    pub contact: Option<ContactSpec>,
+    /// Cables that run through particles.
+    #[serde(default, rename = "cable")]
+    pub cables: Vec<CableSpec>,
     /// Static settling before the start; absent = none.
     pub relax: Option<RelaxOptions>,
     /// Velocities and displacements at the start.

@@ -5,9 +5,7 @@ use super::error::SceneError;
 use super::source::Source;
 
 const TABLES: &[(&str, &str)] = &[
-    ("contact", "contact and friction between parts and with colliders"),
-    ("collider", "planes, spheres, capsules, boxes, cylinders and meshes to collide with"),
-    ("pulley", "turning pulleys with torque and inertia; `[[drive]]` moves particles along a path"),
+    ("pulley", "use a `[[collider]]` with a cylinder, or a `belt` whose pulleys have a `drive`"),
     ("solver", "options of linear solvers; `method.options` has those of the method"),
     ("checkpoint", "saving and resuming runs"),
     ("adaptive", "step size by error control; `method.substeps = \"auto\"` chooses by stability"),
@@ -28,13 +26,13 @@ const PART_KINDS: &[(&str, &str)] = &[
 ];
 
 const MODELS: &[(&str, &str)] =
-    &[("xpbd", "use `mass_spring`"), ("fem", "use `mass_spring`"), ("cosserat", "use `mass_spring`")];
+    &[("fem", "use `mass_spring` or `xpbd`"), ("cosserat", "use `mass_spring` or `xpbd`")];
 
 const PART_FIELDS: &[(&str, &str)] = &[
     ("law", "material laws other than linear"),
     ("tension_only", "springs that cannot push"),
-    ("friction", "friction"),
-    ("thickness_contact", "contact thickness"),
+    ("friction", "friction of a part; colliders, pulleys and `[contact]` have it"),
+    ("thickness_contact", "a contact thickness of its own; `contact.thickness` is that of all parts"),
     ("twisting_stiffness", "twist"),
 ];
 

@@ -1,5 +1,6 @@
 //! Parts: what is simulated, described once in physical terms.
 
+use super::contact::FrictionSpec;
 use super::words::kinds;
 use crate::mesh::Mending;
 use serde::Deserialize;
@@ -35,6 +36,18 @@ impl Part {
         }
     }
 
+    /// The model that it asks for.
+    pub fn model(&self) -> Option<Model> {
+        match self {
+            Self::Rope(part) => part.model,
+            Self::Belt(part) => part.model,
+            Self::Coil(part) => part.model,
+            Self::Cloth(part) => part.model,
+            Self::Mesh(part) => part.model,
+            Self::Particles(part) => part.model,
+        }
+    }
+
     /// Name of the material it is made of, if it names one.
     pub fn material(&self) -> Option<&str> {
         match self {
@@ -49,12 +62,13 @@ impl Part {
 }
 
 /// How the physical description becomes unknowns. The scene says it once per part; the description stays the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
     /// Point masses and springs.
-    #[default]
     MassSpring,
+    /// Point masses and constraints with the compliance of these springs; needs the method `xpbd`.
+    Xpbd,
 }
 
 /// Shape of a rope before the start.
@@ -97,9 +111,8 @@ impl Section {
 pub struct Rope {
     /// Id.
     pub id: String,
-    /// How it is laid out.
-    #[serde(default)]
-    pub model: Model,
+    /// How it is laid out; that of the method when absent.
+    pub model: Option<Model>,
     /// Name of an entry of `[material]` that gives `youngs_modulus` and `density`.
     pub material: Option<String>,
     /// First end in m.
@@ -137,13 +150,48 @@ pub struct Rope {
 }
 
 /// A pulley that a belt lies on before the start.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pulley {
     /// Center in m.
     pub center: [f64; 3],
     /// Radius of the belt line in m.
     pub radius: f64,
+    /// How it turns; all pulleys of a belt or none. With it the belt is a drive: held by contact and friction alone.
+    pub drive: Option<PulleyDrive>,
+    /// Friction with the belt; a drive needs it.
+    pub friction: Option<FrictionSpec>,
+}
+
+kinds! {
+    /// How a pulley of a belt drive turns about the belt's normal.
+    PulleyDrive {
+        /// At a given angular velocity.
+        "speed" => Speed(PulleySpeed),
+        /// Under a torque and the belt.
+        "torque" => Torque(PulleyTorque),
+    }
+}
+
+/// A pulley that turns at a speed.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PulleySpeed {
+    /// rad/s, counterclockwise about the normal.
+    pub angular_velocity: f64,
+}
+
+/// A pulley with inertia.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PulleyTorque {
+    /// N·m, counterclockwise: a load that brakes a counterclockwise belt is negative.
+    pub torque: f64,
+    /// kg·m².
+    pub inertia: f64,
+    /// Bearing drag in N·m·s.
+    #[serde(default)]
+    pub drag: f64,
 }
 
 /// A belt: a closed line along the outer tangents of its pulleys; a circle when there is one.
@@ -152,9 +200,8 @@ pub struct Pulley {
 pub struct Belt {
     /// Id.
     pub id: String,
-    /// How it is laid out.
-    #[serde(default)]
-    pub model: Model,
+    /// How it is laid out; that of the method when absent.
+    pub model: Option<Model>,
     /// Name of an entry of `[material]` that gives `youngs_modulus` and `density`.
     pub material: Option<String>,
     /// Pulleys in the order in which the belt passes them.
@@ -162,6 +209,9 @@ pub struct Belt {
     /// Normal of the plane of the belt.
     #[serde(default = "z_axis")]
     pub normal: [f64; 3],
+    /// Speed in m/s at which a belt drive starts, its pulleys that torques turn included.
+    #[serde(default)]
+    pub initial_speed: f64,
     /// Number of segments, at least 3; as many particles.
     pub segments: usize,
     /// Unloaded length in m; by default that of the shape.
@@ -186,6 +236,13 @@ pub struct Belt {
     pub bending_stiffness: f64,
 }
 
+impl Belt {
+    /// Whether its pulleys turn and hold it.
+    pub fn is_drive(&self) -> bool {
+        self.pulleys.iter().any(|pulley| pulley.drive.is_some())
+    }
+}
+
 /// A close-coiled helical spring of round wire.
 ///
 /// # Limitations
@@ -196,9 +253,8 @@ pub struct Belt {
 pub struct Coil {
     /// Id.
     pub id: String,
-    /// How it is laid out.
-    #[serde(default)]
-    pub model: Model,
+    /// How it is laid out; that of the method when absent.
+    pub model: Option<Model>,
     /// Name of an entry of `[material]` that gives `shear_modulus` and `density`.
     pub material: Option<String>,
     /// First end of the axis in m.
@@ -243,9 +299,8 @@ pub enum Faces {
 pub struct Cloth {
     /// Id.
     pub id: String,
-    /// How it is laid out.
-    #[serde(default)]
-    pub model: Model,
+    /// How it is laid out; that of the method when absent.
+    pub model: Option<Model>,
     /// Name of an entry of `[material]` that gives `youngs_modulus` and `density`.
     pub material: Option<String>,
     /// Corner of column 0 and row 0 in m.
@@ -295,9 +350,8 @@ pub struct Cloth {
 pub struct MeshPart {
     /// Id.
     pub id: String,
-    /// How it is laid out.
-    #[serde(default)]
-    pub model: Model,
+    /// How it is laid out; that of the method when absent.
+    pub model: Option<Model>,
     /// Name of an entry of `[material]` that gives `youngs_modulus` and `density`.
     pub material: Option<String>,
     /// OBJ file, relative to the scene file.
@@ -366,9 +420,8 @@ pub struct SpringSpec {
 pub struct Particles {
     /// Id.
     pub id: String,
-    /// How it is laid out.
-    #[serde(default)]
-    pub model: Model,
+    /// How it is laid out; that of the method when absent.
+    pub model: Option<Model>,
     /// The particles.
     pub particles: Vec<Particle>,
     /// The springs.

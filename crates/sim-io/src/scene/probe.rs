@@ -33,6 +33,14 @@ kinds! {
         "angular_momentum" => AngularMomentum(VectorQuantity),
         /// Center of mass of everything in m.
         "center_of_mass" => CenterOfMass(VectorQuantity),
+        /// What a collider takes from the parts, and how it turns.
+        "collider" => Collider(ColliderQuantity),
+        /// A quantity of a belt drive.
+        "belt" => Belt(BeltQuantity),
+        /// How far from converged the constraints are.
+        "convergence" => Convergence(ConvergenceQuantity),
+        /// Tension of a cable in N.
+        "cable_tension" => CableTension(CableQuantity),
         /// One probe over another.
         "ratio" => Ratio(Pair),
         /// One probe less another.
@@ -205,6 +213,129 @@ pub struct EnergyQuantity {
     pub value: Reduction,
 }
 
+/// What is read of a collider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColliderEntry {
+    /// Sum of the sizes of all normal forces in N.
+    NormalForce,
+    /// Sum of the sizes of all friction forces in N.
+    FrictionForce,
+    /// Force on it along x in N.
+    ForceX,
+    /// Along y.
+    ForceY,
+    /// Along z.
+    ForceZ,
+    /// Moment on it about its axis in N·m.
+    Torque,
+    /// Angular velocity in rad/s.
+    AngularVelocity,
+    /// Angle in rad since the start.
+    Angle,
+    /// Number of contacts that carry a load.
+    Contacts,
+    /// Of these, how many slide.
+    Sliding,
+}
+
+/// A quantity of a collider.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColliderQuantity {
+    /// Name, fit for a column of a table.
+    pub name: String,
+    /// Id of the collider.
+    pub collider: String,
+    /// Which quantity.
+    pub quantity: ColliderEntry,
+    /// How the series becomes one number.
+    #[serde(default)]
+    pub value: Reduction,
+}
+
+/// What is read of a belt drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BeltEntry {
+    /// Largest tension of a span in N.
+    TightTension,
+    /// Least tension of a span in N.
+    SlackTension,
+    /// Tension in N of the span after `pulley`.
+    SpanTension,
+    /// First transverse frequency in Hz of the span after `pulley`.
+    SpanFrequency,
+    /// Belt speed in m/s in the span after `pulley`.
+    SpanSpeed,
+    /// Angle in rad over which the belt touches `pulley`.
+    Wrap,
+    /// Angle in rad over which it slips on `pulley`.
+    SlipArc,
+    /// Angular velocity of `pulley` in rad/s.
+    AngularVelocity,
+    /// Torque in N·m of the belt on `pulley`.
+    Torque,
+    /// 1 less the rim speed of `pulley` over that of pulley `driver`.
+    Creep,
+}
+
+/// A quantity of a belt drive.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BeltQuantity {
+    /// Name, fit for a column of a table.
+    pub name: String,
+    /// The belt.
+    pub part: String,
+    /// Which quantity.
+    pub quantity: BeltEntry,
+    /// Number of the pulley; needed by all but the tight and slack tension.
+    pub pulley: Option<usize>,
+    /// Number of the pulley that creep counts from.
+    #[serde(default)]
+    pub driver: usize,
+    /// How the series becomes one number.
+    #[serde(default)]
+    pub value: Reduction,
+}
+
+/// How far from converged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConvergenceEntry {
+    /// Largest residual over the scale of its constraint.
+    Largest,
+    /// Root mean square of the same.
+    Rms,
+}
+
+/// How far from converged the constraints are at the end of a frame (dimensionless).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConvergenceQuantity {
+    /// Name, fit for a column of a table.
+    pub name: String,
+    /// Which quantity.
+    pub quantity: ConvergenceEntry,
+    /// How the series becomes one number.
+    #[serde(default)]
+    pub value: Reduction,
+}
+
+/// Tension of a cable.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CableQuantity {
+    /// Name, fit for a column of a table.
+    pub name: String,
+    /// Id of the cable.
+    pub cable: String,
+    /// How the series becomes one number.
+    #[serde(default)]
+    pub value: Reduction,
+}
+
 /// Two other probes.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -326,6 +457,10 @@ impl Probe {
             Self::MaxStrain(p) | Self::Length(p) => &p.name,
             Self::Energy(p) => &p.name,
             Self::Momentum(p) | Self::AngularMomentum(p) | Self::CenterOfMass(p) => &p.name,
+            Self::Collider(p) => &p.name,
+            Self::Belt(p) => &p.name,
+            Self::Convergence(p) => &p.name,
+            Self::CableTension(p) => &p.name,
             Self::Ratio(p) | Self::Difference(p) => &p.name,
         }
     }
@@ -338,6 +473,10 @@ impl Probe {
             Self::MaxStrain(p) | Self::Length(p) => Some(&p.value),
             Self::Energy(p) => Some(&p.value),
             Self::Momentum(p) | Self::AngularMomentum(p) | Self::CenterOfMass(p) => Some(&p.value),
+            Self::Collider(p) => Some(&p.value),
+            Self::Belt(p) => Some(&p.value),
+            Self::Convergence(p) => Some(&p.value),
+            Self::CableTension(p) => Some(&p.value),
             Self::Ratio(_) | Self::Difference(_) => None,
         }
     }
