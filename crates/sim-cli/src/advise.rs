@@ -10,12 +10,11 @@ use clap::Args;
 use serde::Serialize;
 use sim_integrate::{Advice, AdviceRequest, advise};
 use sim_io::Model;
+use sim_io::run::xpbd;
 use sim_io::scene::Scene;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Method of the reference.
-const REFERENCE: &str = "runge_kutta4";
 /// Frames that are always tried.
 const FEWEST_FRAMES: f64 = 4.0;
 /// Share of the time allowed that the shortest run of the reference may take: it is followed by longer ones.
@@ -102,7 +101,9 @@ pub fn execute(arguments: &AdviseArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::usage(format!("--budget {}: must be positive and finite", arguments.budget)));
     }
     let methods: Vec<String> =
-        (advice.suggestions.iter()).map(|suggestion| suggestion.method.to_owned()).collect();
+        (advice.suggestions.iter().map(|suggestion| suggestion.method).chain([xpbd::METHOD.id]))
+            .map(str::to_owned)
+            .collect();
     let begun = Instant::now();
     let mut stages = Stages::new(arguments.json);
     let trial = trial(arguments, &scene, &mut |text, share| stages.show(text, share));
@@ -116,7 +117,8 @@ pub fn execute(arguments: &AdviseArguments) -> Result<ExitCode, Failure> {
             deadlines: Some([0.4, 1.0].map(|part| begun + Duration::from_secs_f64(part * arguments.budget))),
         };
         let mut tell = |text: &str, share: Option<f64>| stages.show(&format!("trial: {text}"), share);
-        let mut comparison = study::compare(&scene, &methods, (REFERENCE, None), limits, &mut tell)?;
+        let mut comparison =
+            study::compare(&scene, &methods, (study::reference_of(&scene), None), limits, &mut tell)?;
         comparison.notes.extend(note);
         Ok(comparison)
     });
@@ -258,7 +260,7 @@ fn trial(
     }
     let fewest = (FEWEST_FRAMES * scene.time.frame).min(whole);
     let wall = FIRST_RUN * arguments.budget;
-    let affordable = wall * study::pace_of(scene, REFERENCE, wall, tell)?;
+    let affordable = wall * study::pace_of(scene, study::reference_of(scene), wall, tell)?;
     if affordable >= whole {
         return Ok((whole, None));
     }
@@ -271,7 +273,10 @@ fn trial(
 
 fn reason(advice: &Advice, method: &str) -> String {
     let found = advice.suggestions.iter().find(|suggestion| suggestion.method == method);
-    found.map(|suggestion| suggestion.reason.clone()).unwrap_or_default()
+    match found {
+        Some(suggestion) => suggestion.reason.clone(),
+        None => "parts solved as constraints, with contact and friction: stable at any step, soft until it has converged".into(),
+    }
 }
 
 /// Why every method but the recommended one is not.
@@ -302,7 +307,7 @@ fn rejected(advice: &Advice, comparison: &Comparison, choices: &[Recommendation]
                         format!("failed with {}: {reason}", study::per_frame(last.substeps))
                     }
                 },
-                None => "not tried".into(),
+                None => candidate.ended.clone(),
             },
         };
         verdicts.push(Verdict { method: candidate.method, reason });

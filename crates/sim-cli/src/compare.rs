@@ -27,9 +27,9 @@ pub struct CompareArguments {
     /// Judge by the history of this probe instead of by where all particles are.
     #[arg(long, value_name = "PROBE")]
     by: Option<String>,
-    /// Method that computes the reference.
-    #[arg(long, value_name = "METHOD", default_value = "runge_kutta4")]
-    reference: String,
+    /// Method that computes the reference [default: `runge_kutta4`, or `xpbd` where only that can run the scene].
+    #[arg(long, value_name = "METHOD")]
+    reference: Option<String>,
     /// No run may be expected to take longer than this, in s.
     #[arg(long, value_name = "S", default_value_t = 60.0)]
     max_wall: f64,
@@ -111,7 +111,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
     let comparison = study::compare(
         &scene,
         &arguments.methods,
-        (&arguments.reference, arguments.by.as_deref()),
+        (arguments.reference.as_deref().unwrap_or(study::reference_of(&scene)), arguments.by.as_deref()),
         limits,
         &mut |text, share| stages.show(text, share),
     );

@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use sim_core::{MethodInfo, Stability};
 use sim_integrate::{STEPPERS, StepperInfo, stepper_info};
-use sim_io::run::xpbd;
+use sim_io::run::{methods, xpbd};
 use std::process::ExitCode;
 
 #[derive(Args)]
@@ -24,10 +24,9 @@ pub fn execute(arguments: &DescribeArguments) -> Result<ExitCode, Failure> {
             all.push(xpbd_json());
             println!("{}", Value::Array(all));
         } else {
-            for info in STEPPERS {
-                println!("{:<28} {}", info.method.id, info.method.summary);
+            for method in methods() {
+                println!("{:<28} {}", method.id, method.summary);
             }
-            println!("{:<28} {}", xpbd::METHOD.id, xpbd::METHOD.summary);
         }
         return Ok(ExitCode::SUCCESS);
     };

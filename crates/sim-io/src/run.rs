@@ -25,6 +25,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::StepPlanner;
 pub(crate) use steps::{method, stepper};
+pub use steps::{method_info, methods};
 
 /// How often a run reports its progress, in steps and at every frame.
 const PROGRESS_STEPS: u64 = 256;

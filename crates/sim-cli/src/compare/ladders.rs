@@ -1,7 +1,7 @@
 //! Every method with more and more steps, the run expected to be the shortest first.
 
 use super::measure::Measure;
-use super::study::{Candidate, Limits, Outcome, Point, Tell, first_steps, run, twice, variant};
+use super::study::{Candidate, Limits, Outcome, Point, Tell, first_steps, run, twice};
 use sim_core::MethodInfo;
 use sim_io::RunError;
 use sim_io::run::RunResult;
@@ -59,7 +59,14 @@ pub fn climb(
         }
         let open = ladders.iter_mut().filter(|ladder| ladder.ended.is_none());
         let Some(ladder) = open.min_by(|a, b| a.expected.total_cmp(&b.expected)) else { break };
-        let point = measured(&variant(scene, ladder.method.id, ladder.next), exact, limits, tell);
+        let variant = match scene.with_method(ladder.method.id, ladder.next) {
+            Ok(variant) => variant,
+            Err(refusal) => {
+                ladder.ended = Some(refusal.to_string());
+                continue;
+            }
+        };
+        let point = measured(&variant, exact, limits, tell);
         if point.error().is_some_and(|error| error <= limits.wanted) {
             fastest = fastest.min(point.wall_s);
         }

@@ -78,12 +78,6 @@ impl Measure {
         Ok(Self::Probe { name: name.to_owned(), scale })
     }
 
-    /// The first probe of the scene whose history changes.
-    pub fn first_probe(reference: &RunResult) -> Option<Self> {
-        (reference.series.iter().filter(|series| series.group == SeriesGroup::Probe))
-            .find_map(|series| Self::new(Some(&series.name), reference).ok())
-    }
-
     /// What errors are of, in words.
     pub fn words(&self) -> String {
         match self {
@@ -105,6 +99,9 @@ impl Measure {
         match self {
             Self::Motion { scale, .. } => (a.frames.iter().zip(&b.frames))
                 .map(|(a, b)| {
+                    if a.positions.len() != b.positions.len() {
+                        return f64::INFINITY;
+                    }
                     mean(a.positions.iter().zip(&b.positions).map(|(a, b)| square(*a, *b))) / (scale * scale)
                 })
                 .collect(),
@@ -132,4 +129,11 @@ impl Measure {
             })
             .count()
     }
+}
+
+/// The first probe of the scene whose history changes.
+pub fn first_history(reference: &RunResult) -> Option<String> {
+    (reference.series.iter().filter(|series| series.group == SeriesGroup::Probe))
+        .find(|series| Measure::new(Some(&series.name), reference).is_ok())
+        .map(|series| series.name.clone())
 }

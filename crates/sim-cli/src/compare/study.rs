@@ -1,12 +1,11 @@
 //! The runs of a comparison: a reference refined until it is known well enough, then every method with more and more steps.
 
 use super::ladders::{self, Exact};
-use super::measure::Measure;
+use super::measure::{self, Measure};
 use crate::failure::Failure;
 use serde::Serialize;
 use sim_core::{MethodInfo, Stability};
-use sim_integrate::{STEPPERS, stepper_info};
-use sim_io::run::RunResult;
+use sim_io::run::{RunResult, method_info, xpbd};
 use sim_io::scene::{MAX_SUBSTEPS, Scene, Substeps};
 use sim_io::{Document, RunError, RunOptions};
 use std::ops::ControlFlow;
@@ -193,17 +192,6 @@ pub fn load(path: &str, changes: &[String]) -> Result<Scene, Failure> {
     }
 }
 
-/// The scene with another method and so many steps per frame; the options of the scene are for its own method.
-pub fn variant(scene: &Scene, method: &str, substeps: Substeps) -> Scene {
-    let mut scene = scene.clone();
-    if scene.method.id != method {
-        method.clone_into(&mut scene.method.id);
-        scene.method.options.clear();
-    }
-    scene.method.substeps = substeps;
-    scene
-}
-
 pub fn run(scene: &Scene, limits: Limits, tell: Tell<'_>) -> Result<RunResult, RunError> {
     let steps = match scene.method.substeps {
         Substeps::Auto => "automatic steps".to_owned(),
@@ -225,14 +213,14 @@ pub fn run(scene: &Scene, limits: Limits, tell: Tell<'_>) -> Result<RunResult, R
 /// # Errors
 /// [`Failure`] when the run fails.
 pub fn pace_of(scene: &Scene, method: &str, wall: f64, tell: Tell<'_>) -> Result<f64, Failure> {
-    let info = stepper_info(method).map_err(|error| Failure::usage(error.to_string()))?.method;
+    let info = method_info(method).map_err(|error| Failure::usage(error.to_string()))?;
+    let first = bare(scene).with_method(method, first_of_reference(info))?;
     let mut pace = 0.0;
-    let trial =
-        sim_io::run(&variant(scene, method, first_steps(info)), RunOptions::default(), &mut |progress| {
-            tell(&format!("{method}, to see how long it takes"), Some(progress.wall_s / wall));
-            pace = (progress.t - progress.start) / progress.wall_s.max(1e-9);
-            if progress.wall_s > wall { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+    let trial = sim_io::run(&first, RunOptions::default(), &mut |progress| {
+        tell(&format!("{method}, to see how long it takes"), Some(progress.wall_s / wall));
+        pace = (progress.t - progress.start) / progress.wall_s.max(1e-9);
+        if progress.wall_s > wall { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
     match trial {
         Ok(_) | Err(RunError::Stopped { .. }) => Ok(pace),
         Err(error) => Err(error.into()),
@@ -248,19 +236,10 @@ fn reference(
     notes: &mut Vec<String>,
     tell: Tell<'_>,
 ) -> Result<(RunResult, Measure, Reference), Failure> {
-    let info = stepper_info(method).map_err(|error| Failure::usage(format!("--reference: {error}")))?.method;
-    let mut last = run(&variant(scene, method, first_steps(info)), *limits, tell).map_err(out_of_time)?;
-    let mut measure = Measure::new(by, &last)?;
-    if measure.floor() > REFERENCE_ERROR * limits.wanted {
-        let coarse = format!(
-            "positions are recorded to {} of how far this motion goes, too coarse for an error of {}",
-            super::per_cent(measure.floor()),
-            super::per_cent(limits.wanted)
-        );
-        measure = Measure::first_probe(&last)
-            .ok_or_else(|| Failure::usage(format!("{coarse}, and no probe has a history to judge by")))?;
-        notes.push(format!("{coarse}: {} is judged instead", measure.words()));
-    }
+    let info = method_info(method).map_err(|error| Failure::usage(format!("--reference: {error}")))?;
+    let with = |substeps| scene.with_method(method, substeps);
+    let mut last = run(&with(first_of_reference(info))?, *limits, tell).map_err(out_of_time)?;
+    let measure = Measure::new(by, &last)?;
     let wanted = (REFERENCE_ERROR * limits.wanted).max(measure.floor());
     let (mut uncertainty, mut known) = (f64::INFINITY, 0);
     let own = Limits { deadlines: limits.deadlines.map(|[first, _]| [first; 2]), ..*limits };
@@ -269,8 +248,7 @@ fn reference(
             break;
         }
         let Some(count) = twice(last.substeps) else { break };
-        let finer =
-            run(&variant(scene, method, Substeps::Fixed(count)), *limits, tell).map_err(out_of_time)?;
+        let finer = run(&with(Substeps::Fixed(count))?, *limits, tell).map_err(out_of_time)?;
         uncertainty = measure.distance(&finer, &last);
         known = measure.agreement(&finer, &last, wanted);
         last = finer;
@@ -297,13 +275,10 @@ fn reference(
             "compared until {until:.4} s: after that two runs of the reference part, as the motion multiplies the smallest difference"
         ));
         limits.until = Some(until);
-        let coarser = last.substeps / 2;
-        let rerun =
-            |count: u64| u32::try_from(count).map(|count| variant(scene, method, Substeps::Fixed(count)));
-        if let (Ok(fine), Ok(coarse)) = (rerun(last.substeps), rerun(coarser)) {
-            last = run(&fine, *limits, tell)?;
-            uncertainty = measure.distance(&last, &run(&coarse, *limits, tell)?);
-        }
+        // Both were run before, so that the numbers fit.
+        let [fine, coarse] = [last.substeps, last.substeps / 2].map(|count| Substeps::Fixed(count as u32));
+        last = run(&with(fine)?, *limits, tell).map_err(out_of_time)?;
+        uncertainty = measure.distance(&last, &run(&with(coarse)?, *limits, tell).map_err(out_of_time)?);
     } else if uncertainty > wanted {
         notes.push(format!(
             "the reference is known to {} only, and differences below that mean nothing: choose a shorter time (--until), a probe (--by) or a \
@@ -314,6 +289,49 @@ fn reference(
     let about =
         Reference { method: info.id, substeps: last.substeps, dt: last.dt, wall_s: last.wall_s, uncertainty };
     Ok((last, measure, about))
+}
+
+/// The scene without probes.
+fn bare(scene: &Scene) -> Scene {
+    let mut scene = scene.clone();
+    scene.probes.clear();
+    scene.expectations.clear();
+    scene
+}
+
+/// The scene as it is run, and the probe that is judged, if one is.
+///
+/// Where all particles are is judged, the scene's own probes are left out: they may ask for what only some methods have, or for a longer
+/// run. Where the motion is too small for recorded positions, the first probe with a history is judged.
+fn judged(
+    scene: &Scene,
+    (method, by): (&str, Option<&str>),
+    limits: Limits,
+    notes: &mut Vec<String>,
+    tell: Tell<'_>,
+) -> Result<(Scene, Option<String>), Failure> {
+    if let Some(by) = by {
+        return Ok((scene.clone(), Some(by.to_owned())));
+    }
+    let bare = bare(scene);
+    let info = method_info(method).map_err(|error| Failure::usage(format!("--reference: {error}")))?;
+    let first = |scene: &Scene, tell: Tell<'_>| {
+        let scene = scene.with_method(method, first_of_reference(info))?;
+        run(&scene, limits, tell).map_err(out_of_time)
+    };
+    let floor = Measure::new(None, &first(&bare, tell)?)?.floor();
+    if floor <= REFERENCE_ERROR * limits.wanted {
+        return Ok((bare, None));
+    }
+    let coarse = format!(
+        "positions are recorded to {} of how far this motion goes, too coarse for an error of {}",
+        super::per_cent(floor),
+        super::per_cent(limits.wanted)
+    );
+    let name = measure::first_history(&first(scene, tell)?)
+        .ok_or_else(|| Failure::usage(format!("{coarse}, and no probe has a history to judge by")))?;
+    notes.push(format!("{coarse}: probe {name} is judged instead"));
+    Ok((scene.clone(), Some(name)))
 }
 
 /// Kind of the failure of a reference that would take too long.
@@ -338,6 +356,17 @@ pub fn first_steps(method: &MethodInfo) -> Substeps {
     }
 }
 
+/// Substeps of constraints grow from what the run driver takes by itself: with fewer they are soft.
+fn first_of_reference(method: &MethodInfo) -> Substeps {
+    if method.id == xpbd::METHOD.id { Substeps::Auto } else { first_steps(method) }
+}
+
+/// The method that computes the reference unless another is named: `xpbd` for scenes that no other method can run.
+pub fn reference_of(scene: &Scene) -> &'static str {
+    const SMOOTH: &str = "runge_kutta4";
+    if bare(scene).with_method(SMOOTH, Substeps::Auto).is_ok() { SMOOTH } else { xpbd::METHOD.id }
+}
+
 /// Twice as many steps per frame, if a scene may have them.
 pub fn twice(substeps: u64) -> Option<u32> {
     u32::try_from(2 * substeps.max(1)).ok().filter(|&count| count <= MAX_SUBSTEPS)
@@ -356,21 +385,27 @@ pub fn compare(
 ) -> Result<Comparison, Failure> {
     let mut candidates: Vec<&'static MethodInfo> = Vec::new();
     for id in methods {
-        let info = stepper_info(id.trim()).map_err(|error| Failure::usage(format!("--methods: {error}")))?;
-        candidates.push(info.method);
+        let info = method_info(id.trim()).map_err(|error| Failure::usage(format!("--methods: {error}")))?;
+        candidates.push(info);
     }
     if methods.is_empty() {
         let worthwhile = |info: &&MethodInfo| {
             info.id == scene.method.id
                 || info.stability != Stability::Unstable && !FAMILIES.contains(&info.id)
         };
-        candidates = STEPPERS.iter().map(|info| info.method).filter(worthwhile).collect();
+        candidates = sim_io::run::methods().filter(worthwhile).collect();
     }
     let mut notes = Vec::new();
+    let (scene, by) = &judged(scene, (reference_method, by), limits, &mut notes, tell)?;
     let (exact, measure, reference) =
-        reference(scene, (reference_method, by), &mut limits, &mut notes, tell)?;
+        reference(scene, (reference_method, by.as_deref()), &mut limits, &mut notes, tell)?;
     let against = Exact { run: &exact, measure: &measure, uncertainty: reference.uncertainty };
     let found = ladders::climb(scene, candidates, against, limits, tell);
+    let refused: Vec<&Candidate> = found.iter().filter(|candidate| candidate.points.is_empty()).collect();
+    if let Some(first) = refused.first() {
+        let names: Vec<&str> = refused.iter().map(|candidate| candidate.method).collect();
+        notes.push(format!("not run: {} ({})", names.join(", "), first.ended));
+    }
     for candidate in &found {
         for point in &candidate.points {
             if let Outcome::Failed { reason } = &point.outcome {

@@ -7,7 +7,7 @@ use crate::scene::check::contact::XPBD;
 use crate::scene::check::{At, MAX_SUBSTEPS};
 use crate::scene::document::{Scene, Substeps};
 use crate::scene::error::{SceneError, nearest};
-use sim_core::{ModelSystem, State, StepError};
+use sim_core::{MethodInfo, ModelSystem, State, StepError};
 use sim_integrate::steppers::StepperInfo;
 use sim_integrate::{
     BoxedStepper, OptionsError, STEPPERS, StabilityError, StabilityReport, SubstepError, SubstepOptions,
@@ -16,6 +16,22 @@ use sim_integrate::{
 
 /// Ids that the schema keeps for methods to come.
 const FORESEEN: &[&str] = &["newmark", "central_difference"];
+
+/// What every method claims that a scene can name, `xpbd` last.
+pub fn methods() -> impl Iterator<Item = &'static MethodInfo> + Clone {
+    STEPPERS.iter().map(|info| info.method).chain([super::xpbd::METHOD])
+}
+
+/// What the method of this id claims.
+///
+/// # Errors
+/// [`OptionsError::UnknownMethod`], with the ids that come closest.
+pub fn method_info(id: &str) -> Result<&'static MethodInfo, OptionsError> {
+    match methods().find(|method| method.id == id) {
+        Some(method) => Ok(method),
+        None => stepper_info(id).map(|info| info.method),
+    }
+}
 
 /// The registry entry and the stepper of a scene.
 ///

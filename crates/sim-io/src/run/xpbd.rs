@@ -11,7 +11,6 @@ use super::recorder::Recorder;
 use super::steps::{Failure, StepPlanner};
 use super::{Progress, frames_to_run};
 use crate::model::{Body, Constrained, Layout};
-use crate::scene::check::MAX_SUBSTEPS;
 use crate::scene::document::{Scene, Substeps};
 use crate::scene::error::SceneError;
 use convergence::Watch;
@@ -160,7 +159,6 @@ impl Run<'_> {
                     break;
                 }
             };
-            let substeps = substeps.min(u64::from(MAX_SUBSTEPS));
             most_substeps = most_substeps.max(substeps);
             if u64::from(options.substeps) != substeps {
                 options = self.options(substeps as u32);

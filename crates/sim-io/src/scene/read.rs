@@ -1,7 +1,7 @@
 //! From text to a checked [`Scene`].
 
 use super::check;
-use super::document::Scene;
+use super::document::{Scene, Substeps};
 use super::error::{SceneError, nearest};
 use super::source::{Source, steps};
 use super::{foreseen, library, overrides};
@@ -44,6 +44,21 @@ impl Scene {
         let mut scene: Scene = typed(tree, source)?;
         scene.folder = folder;
         scene.source = source.clone();
+        check::scene(&scene)?;
+        Ok(scene)
+    }
+
+    /// The same scene by another method with so many steps per frame. Options of the method are kept for its own only.
+    ///
+    /// # Errors
+    /// [`SceneError`] when the method cannot run the scene, e.g. has no contact.
+    pub fn with_method(&self, id: &str, substeps: Substeps) -> Result<Self, SceneError> {
+        let mut scene = self.clone();
+        if scene.method.id != id {
+            id.clone_into(&mut scene.method.id);
+            scene.method.options.clear();
+        }
+        scene.method.substeps = substeps;
         check::scene(&scene)?;
         Ok(scene)
     }
