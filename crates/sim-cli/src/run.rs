@@ -76,7 +76,7 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode, Failure> {
             }
             let files: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
             if !arguments.json {
-                for file in &files {
+                for file in files.iter().filter(|file| !file.ends_with(".vtu")) {
                     eprintln!("written up to the failure: {file}");
                 }
             }

@@ -136,6 +136,11 @@ impl PbdSystemBuilder {
     }
 
     /// Adds a chain, tree or loop of distance constraints that are solved together in every iteration.
+    ///
+    /// # Limitations
+    /// The matrix has no geometric stiffness, what a tension T resists turning with. While a chain swings, substeps h must keep `T h²`
+    /// below about `4 m l` for the lightest particle m on a link l, or no number of iterations converges; a chain that hangs still has no
+    /// such limit. A rope of 5e-5 kg per particle, links of 5 cm and 78 N needs h below 0.36 ms.
     #[must_use]
     pub fn chain(mut self, links: impl IntoIterator<Item = Bound<Distance, 2>>) -> Self {
         self.sets.push(Box::new(ChainSet::new(&links.into_iter().collect::<Vec<_>>())));

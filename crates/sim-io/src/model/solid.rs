@@ -10,6 +10,8 @@ use std::f64::consts::{PI, TAU};
 
 /// Corners round a circle.
 const ROUND: u32 = 48;
+/// Bands of an arc from below to above.
+const BANDS: u32 = 24;
 
 /// A surface in the frame of its body, m.
 #[derive(Clone, Debug, Default)]
@@ -61,8 +63,8 @@ impl Solid {
 
 /// Half the circle of a ball in the profile, from below to above.
 fn arc(radius: f64, shift: f64, from: f64, to: f64) -> impl Iterator<Item = (f64, f64)> {
-    (0..=8).map(move |k| {
-        let (sin, cos) = (from + (to - from) * f64::from(k) / 8.0).sin_cos();
+    (0..=BANDS).map(move |k| {
+        let (sin, cos) = (from + (to - from) * f64::from(k) / f64::from(BANDS)).sin_cos();
         (radius * cos.max(0.0), shift + radius * sin)
     })
 }

@@ -2,7 +2,8 @@
 //!
 //! One iteration is one Newton step for all links: (J M⁻¹ Jᵀ + α/dt²) Δλ = −residual, a tridiagonal system for a chain.
 //! Links are eliminated from the leaves to the root, which leaves no fill in a tree and one column in a loop: O(n). A
-//! rope with a heavy end is then as stiff as a light one, which sweeps never achieve.
+//! rope with a heavy end is then as stiff as a light one, which sweeps never achieve, as long as substeps are short enough for the turn of
+//! its links (see [`crate::PbdSystemBuilder::chain`]).
 
 use super::{ConstraintSet, Measure, Softness};
 use crate::constraint::{Bound, Constraint, ValueError, direction};
