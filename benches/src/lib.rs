@@ -3,7 +3,6 @@
 //! A figure means something only as a ratio within one run on one machine; every row that has a peer prints it.
 
 pub mod assembly;
-pub mod box_truss;
 pub mod cloth;
 pub mod measure;
 pub mod net;

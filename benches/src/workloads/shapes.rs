@@ -40,7 +40,6 @@ fn solve(problem: &Problem, choice: SolverChoice, max_iterations: usize, repeats
         choice,
         max_iterations,
         fallback_to_direct: choice == SolverChoice::Auto,
-
         ..SolverOptions::default()
     };
     let mut solver = LinearSolver::new(options).expect("the options are valid");

@@ -1,6 +1,5 @@
 //! W5: a long space truss: statics, Newmark steps and the ten lowest modes.
 
-use crate::box_truss::box_truss;
 use crate::measure::{Clock, Timing, summarize, time};
 use crate::peers::{agree, expected, number, run_all};
 use crate::row::{Goal, Row};
@@ -12,6 +11,7 @@ use sim_fem::analysis::linear_static::linear_static_with;
 use sim_fem::analysis::modal::{ModalOptions, modal};
 use sim_fem::analysis::transient::{InitialState, TransientOptions, TransientReport, transient};
 use sim_fem::factor::FactorKind;
+use sim_fem::workload::box_truss;
 use std::ops::ControlFlow;
 
 /// Registry entry.

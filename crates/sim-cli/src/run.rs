@@ -74,12 +74,12 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode, Failure> {
             if let Some(partial) = error.partial() {
                 files = output::write(partial, Some(error.to_string()), scene.output, &folder)?;
             }
-            let files: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
             if !arguments.json {
-                for file in files.iter().filter(|file| !file.ends_with(".vtu")) {
-                    eprintln!("written up to the failure: {file}");
+                for file in without_frames(&files) {
+                    eprintln!("written up to the failure: {}", file.display());
                 }
             }
+            let files: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
             Err(Failure::from(error).with("files", files))
         }
     }
@@ -165,10 +165,17 @@ fn expectations(expectations: &[ExpectationResult]) {
     }
 }
 
+/// The files that people are told of: not the many of single frames.
+fn without_frames(files: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
+    files.iter().filter(|file| file.extension().is_none_or(|extension| extension != "vtu"))
+}
+
 /// The last lines of a run: what it left, how it came out, and the page.
 fn list_files(files: &[PathBuf], expectations: &[ExpectationResult], state_hash: &str) {
-    let others = files.iter().filter(|file| file.extension().is_none_or(|extension| extension != "vtu"));
-    println!("files: {}", others.map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", "));
+    println!(
+        "files: {}",
+        without_frames(files).map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", ")
+    );
     let met = expectations.iter().filter(|expectation| expectation.pass).count();
     println!("result: {met} of {} expectations met, state {state_hash}", expectations.len());
     if let Some(page) =

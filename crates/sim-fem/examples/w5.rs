@@ -9,42 +9,11 @@
 use sim_fem::analysis::linear_static::linear_static;
 use sim_fem::analysis::modal::{ModalOptions, modal};
 use sim_fem::analysis::transient::{InitialState, TransientOptions, transient};
-use sim_fem::elements::MassKind;
-use sim_fem::elements::truss::Truss;
 use sim_fem::factor::FactorKind;
-use sim_fem::load::Direction;
-use sim_fem::material::{Material, Section};
-use sim_fem::{Structure, StructureBuilder};
+use sim_fem::workload::box_truss;
 use std::ops::ControlFlow;
 
 const BAYS: usize = 100;
-
-fn truss() -> Result<Structure, Box<dyn std::error::Error>> {
-    let bar = Truss::new(&Material::new(210e9).with_density(7850.0), &Section::area(1e-3))?;
-    let mut builder = StructureBuilder::new();
-    builder.mass(MassKind::Lumped);
-    for k in 0..=BAYS {
-        let x = k as f64;
-        builder.nodes([[x, 0.0, 0.0], [x, 1.0, 0.0], [x, 1.0, 1.0], [x, 0.0, 1.0]]);
-    }
-    for k in 0..=BAYS {
-        for c in 0..4 {
-            builder.element(bar, &[4 * k + c, 4 * k + (c + 1) % 4]);
-        }
-        builder.element(bar, &[4 * k, 4 * k + 2]);
-        if k < BAYS {
-            for c in 0..4 {
-                builder.element(bar, &[4 * k + c, 4 * k + 4 + c]);
-                builder.element(bar, &[4 * k + c, 4 * k + 4 + (c + 1) % 4]);
-            }
-        }
-        if k % 20 == 0 {
-            builder.pin(4 * k).pin(4 * k + 1);
-        }
-        builder.force(4 * k + 2, Direction::Z, -1000.0).force(4 * k + 3, Direction::Z, -1000.0);
-    }
-    Ok(builder.build()?)
-}
 
 fn norm(values: &[f64]) -> f64 {
     values.iter().map(|v| v * v).sum::<f64>().sqrt()
@@ -60,7 +29,7 @@ fn check(what: &str, value: f64, expected: f64) -> Result<(), String> {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let structure = truss()?;
+    let structure = box_truss(BAYS);
     println!("{} nodes, {} unknowns", structure.node_count(), structure.unknown_count());
     let report = linear_static(&structure, 0.0, FactorKind::Auto)?;
     check("static |u| in m", norm(&report.displacement), 0.085_858_338_570_4)?;

@@ -19,5 +19,7 @@ pub mod material;
 pub mod matrix;
 pub mod newmark;
 pub mod structure;
+#[doc(hidden)]
+pub mod workload;
 
 pub use structure::{Load, Structure, StructureBuilder, StructureError};

@@ -58,6 +58,39 @@ pub struct Progress {
     pub energy_drift: f64,
 }
 
+/// What a run is asked for and how far its energy account is: everything that [`Progress`] is made of.
+struct Course {
+    start: f64,
+    end: f64,
+    begun: Instant,
+    largest_kinetic: f64,
+}
+
+impl Course {
+    fn new(scene: &Scene, frames: u64, account: &LedgerReport) -> Self {
+        let start = scene.time.start;
+        let end = start + frames as f64 * scene.time.frame;
+        Self { start, end, begun: Instant::now(), largest_kinetic: account.current.kinetic }
+    }
+
+    fn progress(&mut self, t: f64, steps: u64, account: &LedgerReport) -> Progress {
+        self.largest_kinetic = self.largest_kinetic.max(account.current.kinetic);
+        let made = account.numerical + account.residual;
+        Progress {
+            t,
+            start: self.start,
+            end: self.end,
+            steps,
+            wall_s: self.begun.elapsed().as_secs_f64(),
+            energy_drift: if self.largest_kinetic > 0.0 { made / self.largest_kinetic } else { 0.0 },
+        }
+    }
+
+    fn wall_s(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+}
+
 /// Runs a scene.
 ///
 /// `progress` is called now and then; `Break` ends the run early, which is an error that carries what was reached.
@@ -188,9 +221,8 @@ impl Stepped<'_> {
         let mut ledger = EnergyLedger::new(system, state);
         let mut record = StageRecord::default();
         let first = recorder.frame(0, system, layout, state, ledger.report(), None);
-        let begun = Instant::now();
+        let mut course = Course::new(scene, frames, ledger.report());
         let mut cuts = Cuts::default();
-        let mut largest_kinetic = ledger.report().current.kinetic;
         let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, layout));
 
         'run: for index in 0..if failure.is_some() { 0 } else { frames } {
@@ -215,19 +247,9 @@ impl Stepped<'_> {
                     break 'run;
                 }
                 state.t = t0 + (step + 1) as f64 * plan.dt;
-                let account = ledger.report();
-                largest_kinetic = largest_kinetic.max(account.current.kinetic);
-                let made = account.numerical + account.residual;
+                let now = course.progress(state.t, recorder.steps(), ledger.report());
                 if (recorder.steps().is_multiple_of(PROGRESS_STEPS) || step + 1 == plan.steps)
-                    && progress(&Progress {
-                        t: state.t,
-                        start,
-                        end: start + frames as f64 * frame,
-                        steps: recorder.steps(),
-                        wall_s: begun.elapsed().as_secs_f64(),
-                        energy_drift: if largest_kinetic > 0.0 { made / largest_kinetic } else { 0.0 },
-                    })
-                    .is_break()
+                    && progress(&now).is_break()
                 {
                     failure = Some(steps::Failure::Stopped);
                     break 'run;
@@ -245,7 +267,7 @@ impl Stepped<'_> {
             method: *info.method,
             substeps: planner.most_substeps(),
             judged,
-            wall_s: begun.elapsed().as_secs_f64(),
+            wall_s: course.wall_s(),
             convergence: None,
             planner,
         })

@@ -57,6 +57,13 @@ pub static PROBLEMS: &[&dyn ExactProblem] = &[
     &falling_with_drag::STANDARD,
 ];
 
+/// Deflection and rate at `t` s of a mode of unit amplitude and `omega` rad/s. Modes at odd places of a list start at rest, those at even
+/// ones in the middle.
+fn swing(place: usize, omega: f64, t: f64) -> (f64, f64) {
+    let (sin, cos) = (omega * t).sin_cos();
+    if place.is_multiple_of(2) { (cos, -omega * sin) } else { (sin, omega * cos) }
+}
+
 /// The problem with this id.
 pub fn problem(id: &str) -> Option<&'static dyn ExactProblem> {
     PROBLEMS.iter().copied().find(|problem| problem.id() == id)

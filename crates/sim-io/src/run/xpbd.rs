@@ -9,7 +9,7 @@ pub use options::defaults;
 
 use super::recorder::Recorder;
 use super::steps::{Failure, StepPlanner};
-use super::{Progress, frames_to_run};
+use super::{Course, Progress, frames_to_run};
 use crate::model::{Body, Constrained, Layout};
 use crate::scene::document::{Scene, Substeps};
 use crate::scene::error::SceneError;
@@ -18,7 +18,6 @@ use sim_core::{EnergyLedger, ImplicitSystem, MethodInfo, ParticleSystem, StageRe
 use sim_integrate::stepper_info;
 use sim_pbd::{BeltReport, Formulation, Xpbd, XpbdOptions};
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 /// What the method claims.
 pub static METHOD: &MethodInfo = &sim_pbd::xpbd::METHOD;
@@ -144,9 +143,8 @@ impl Run<'_> {
         let mut record = StageRecord::default();
         let mut watch = Watch::default();
         let mut slip = SlipWatch::new(self.constrained, frames);
-        let begun = Instant::now();
+        let mut course = Course::new(scene, frames, ledger.report());
         let mut most_substeps = 0;
-        let mut largest_kinetic = ledger.report().current.kinetic;
         let view = SolverView::new(self.constrained, &xpbd, state, false);
         let first = recorder.frame(0, self.springs, self.layout, state, ledger.report(), Some(&view));
         let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, self.layout));
@@ -181,7 +179,6 @@ impl Run<'_> {
             }
             watch.frame(state.t, xpbd.report(), xpbd.contact_report());
             let account = ledger.report();
-            largest_kinetic = largest_kinetic.max(account.current.kinetic);
             let view = SolverView::new(self.constrained, &xpbd, state, true);
             slip.frame(index, view.belt.as_ref());
             if let Err(particle) =
@@ -190,15 +187,7 @@ impl Run<'_> {
                 failure = Some(planner.overflow(state.t, recorder.steps(), h, particle, self.layout));
                 break;
             }
-            let made = account.numerical + account.residual;
-            let now = Progress {
-                t: state.t,
-                start,
-                end: start + frames as f64 * frame,
-                steps: recorder.steps(),
-                wall_s: begun.elapsed().as_secs_f64(),
-                energy_drift: if largest_kinetic > 0.0 { made / largest_kinetic } else { 0.0 },
-            };
+            let now = course.progress(state.t, recorder.steps(), account);
             if progress(&now).is_break() {
                 failure = Some(Failure::Stopped);
                 break;
@@ -206,8 +195,7 @@ impl Run<'_> {
         }
         warnings.extend(slip.warnings());
         let convergence = watch.finish(self.constrained, &options, xpbd.report());
-        let wall_s = begun.elapsed().as_secs_f64();
-        Ok(Outcome { failure, convergence, planner, most_substeps, judged, wall_s })
+        Ok(Outcome { failure, convergence, planner, most_substeps, judged, wall_s: course.wall_s() })
     }
 
     fn options(&self, substeps: u32) -> XpbdOptions {

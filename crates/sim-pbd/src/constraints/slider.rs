@@ -127,3 +127,53 @@ impl Constraint<1> for Slider {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(normal: [f64; 3]) -> Slider {
+        Slider { curve: Curve::Circle { center: [0.3, -0.2, 0.5], normal, radius: 1.5 } }
+    }
+
+    /// The distance from a circle is √((ρ - r)² + z²) in cylinder coordinates, and its gradient has length 1.
+    #[test]
+    fn distance_from_a_circle() {
+        let normal = Vector3::new(2.0, -1.0, 2.0) / 3.0;
+        let slider = ring(normal.into());
+        let across = perpendicular(normal);
+        let sideways = normal.cross(&across);
+        for (rho, angle, z) in
+            [(2.0_f64, 0.4_f64, 0.3_f64), (0.7, 2.5, -1.2), (1.5, -1.0, 0.2), (1e-3, 0.1, 0.9)]
+        {
+            let x = Vector3::new(0.3, -0.2, 0.5)
+                + (across * angle.cos() + sideways * angle.sin()) * rho
+                + normal * z;
+            let (value, [gradient]) = slider.evaluate(0.0, &[x]);
+            assert!((value - (rho - 1.5).hypot(z)).abs() < 1e-14, "{rho} {angle} {z}: {value}");
+            for k in 0..3 {
+                let step = Vector3::ith(k, 1e-6);
+                let slope =
+                    (slider.evaluate(0.0, &[x + step]).0 - slider.evaluate(0.0, &[x - step]).0) / 2e-6;
+                assert!(
+                    (slope - gradient[k]).abs() < 1e-8,
+                    "{rho} {angle} {z}, {k}: {slope} {}",
+                    gradient[k]
+                );
+            }
+        }
+        // On the axis every point of the circle is as near.
+        let (value, _) = slider.evaluate(0.0, &[Vector3::new(0.3, -0.2, 0.5)]);
+        assert!((value - 1.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn circles_are_checked() {
+        assert!(ring([0.0, 0.6, -0.8]).validate().is_ok());
+        for normal in [[0.0, 0.0, 1.1], [0.0; 3], [f64::NAN, 0.0, 1.0]] {
+            assert_eq!(ring(normal).validate().unwrap_err().field, "normal", "{normal:?}");
+        }
+        let flat = Slider { curve: Curve::Circle { center: [0.0; 3], normal: [0.0, 0.0, 1.0], radius: 0.0 } };
+        assert_eq!(flat.validate().unwrap_err().field, "radius");
+    }
+}

@@ -1,6 +1,6 @@
 //! Longitudinal modes of a chain of equal masses and springs between two walls.
 
-use super::ExactProblem;
+use super::{ExactProblem, swing};
 use sim_core::force::springs::{Spring, Springs};
 use sim_core::{ModelSystem, ParticleSystemBuilder, State};
 use std::f64::consts::PI;
@@ -75,8 +75,7 @@ impl ExactProblem for ChainModes {
             for (place, &(j, amplitude)) in self.modes.iter().enumerate() {
                 let omega = self.frequency(j);
                 let shape = amplitude * (j as f64 * PI * i as f64 / (self.masses as f64 + 1.0)).sin();
-                let (sin, cos) = (omega * t).sin_cos();
-                let (u, v) = if place % 2 == 0 { (cos, -omega * sin) } else { (sin, omega * cos) };
+                let (u, v) = swing(place, omega, t);
                 state.q[3 * i] += shape * u;
                 state.v[3 * i] += shape * v;
             }

@@ -1,6 +1,6 @@
 //! Axial modes of a bar that hangs from one end, as the chain of masses and springs that a mesh of it is.
 
-use super::ExactProblem;
+use super::{ExactProblem, swing};
 use sim_core::force::gravity::Gravity;
 use sim_core::force::springs::{Spring, Springs};
 use sim_core::{ModelSystem, ParticleSystemBuilder, State};
@@ -101,8 +101,7 @@ impl ExactProblem for HangingBar {
                 let omega = self.frequency(j);
                 let shape =
                     amplitude * ((2 * j - 1) as f64 * PI * i as f64 / (2 * self.segments) as f64).sin();
-                let (sin, cos) = (omega * t).sin_cos();
-                let (u, v) = if place % 2 == 0 { (cos, -omega * sin) } else { (sin, omega * cos) };
+                let (u, v) = swing(place, omega, t);
                 state.q[3 * i] += shape * u;
                 state.v[3 * i] += shape * v;
             }

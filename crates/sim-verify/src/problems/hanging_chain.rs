@@ -1,6 +1,6 @@
 //! Swings of a chain that hangs from one end.
 
-use super::ExactProblem;
+use super::{ExactProblem, swing};
 use nalgebra::DMatrix;
 use sim_core::force::gravity::Gravity;
 use sim_core::force::springs::{Spring, Springs};
@@ -106,8 +106,7 @@ impl ExactProblem for HangingChain {
         let zeros = self.zeros();
         for (place, &(j, amplitude)) in self.modes.iter().enumerate() {
             let omega = (self.gravity * n as f64 / self.length * zeros[j - 1]).sqrt();
-            let (sin, cos) = (omega * t).sin_cos();
-            let (axis, u, v) = if place % 2 == 0 { (0, cos, -omega * sin) } else { (1, sin, omega * cos) };
+            let (axis, (u, v)) = (place % 2, swing(place, omega, t));
             for (from_end, shape) in self.shape(zeros[j - 1])[..n].iter().enumerate() {
                 let at = 3 * (n - from_end) + axis;
                 state.q[at] += amplitude * shape * u;
