@@ -144,7 +144,7 @@ mod tests {
         let across = perpendicular(normal);
         let sideways = normal.cross(&across);
         for (rho, angle, z) in
-            [(2.0_f64, 0.4_f64, 0.3_f64), (0.7, 2.5, -1.2), (1.5, -1.0, 0.2), (1e-3, 0.1, 0.9)]
+            [(2.0_f64, 0.4_f64, 0.3_f64), (0.7, 2.5, -1.2), (1.5, -1.0, 0.2), (0.05, 0.1, 0.9)]
         {
             let x = Vector3::new(0.3, -0.2, 0.5)
                 + (across * angle.cos() + sideways * angle.sin()) * rho
