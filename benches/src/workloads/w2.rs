@@ -32,7 +32,6 @@ fn run(context: &Context, emit: &mut dyn FnMut(Row)) {
         let newton = NewtonOptions {
             relative_tolerance: 1e-6,
             projection: Projection::Always,
-            solver: serde_json::from_str(&std::env::var("SOLVER").unwrap_or("{}".into())).unwrap(),
             ..NewtonOptions::default()
         };
         let options = ImplicitEulerOptions { linearized: true, newton };
