@@ -5,6 +5,9 @@
 
 mod general;
 mod laplacian;
+mod spring;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -18,6 +21,7 @@ use crate::team_kernel::{Partials, Shared};
 
 use self::general::GeneralProduct;
 use self::laplacian::{LaplacianProduct, STRIDE, compress};
+use self::spring::SpringProduct;
 
 /// Sums over the blocks of a part.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,11 +39,17 @@ pub(crate) struct FillSums {
 /// How blocks are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
+    /// Every upper block is that of a spring: row sums of six numbers, four for a negated upper block, in f64 and in f32.
+    Springs,
     /// Every block is symmetric: row sums and negated upper blocks, six numbers each.
     Laplacian,
     /// Diagonal and upper blocks, nine numbers each.
     General,
 }
+
+/// Upper blocks from which products wait for memory, so that smaller blocks pay for being found: 60,000 fit a cache of a
+/// few MB and gain nothing, 240,000 gain a sixth of the iteration.
+const SPRINGS_FROM: usize = 100_000;
 
 #[derive(Debug)]
 pub(crate) struct ChunkedMatrix {
@@ -49,6 +59,8 @@ pub(crate) struct ChunkedMatrix {
     /// Diagonal blocks or row sums.
     diagonal: Shared<f64>,
     upper: Shared<f64>,
+    /// The upper blocks of springs in f32, for products that only precondition.
+    narrow: Shared<f32>,
     /// First upper entry of each row whose column is a separator of another part.
     split: Vec<u32>,
     /// Upper entries of interior rows that reach each separator row.
@@ -60,8 +72,17 @@ pub(crate) struct ChunkedMatrix {
 }
 
 impl ChunkedMatrix {
+    /// Merges the separators of `chunked` if the matrix couples them: a product adds within a part only.
     pub(crate) fn new(chunked: ChunkedOrder, permuted: PermutedPattern) -> Self {
+        let large = permuted.pattern.upper_len() >= SPRINGS_FROM;
+        Self::with_format(chunked, permuted, if large { Format::Springs } else { Format::Laplacian })
+    }
+
+    fn with_format(mut chunked: ChunkedOrder, permuted: PermutedPattern, format: Format) -> Self {
         let pattern = &permuted.pattern;
+        if chunked.separators_touch(|i| pattern.row(i)) {
+            chunked.merge_separators();
+        }
         let start = chunked.separator_start();
         let mut split = Vec::with_capacity(pattern.block_rows());
         let mut halo_range = Vec::new();
@@ -91,18 +112,33 @@ impl ChunkedMatrix {
         let first_of = |row: usize| incoming.partition_point(|e| (e.0 as usize) < row) as u32;
         let incoming_ptr = (start..=pattern.block_rows()).map(first_of).collect();
         let halo = halo_range.iter().map(|r| Mutex::new(vec![[0.0; 4]; r.len()])).collect();
-        let (diagonal, upper) = storage(&chunked, pattern, STRIDE);
         let incoming = incoming.iter().map(|e| e.1).collect();
-        let format = Format::Laplacian;
-        Self { chunked, permuted, format, diagonal, upper, split, incoming_ptr, incoming, halo_range, halo }
+        let (diagonal, upper, narrow) = format.storage(&chunked, pattern);
+        Self {
+            chunked,
+            permuted,
+            format,
+            diagonal,
+            upper,
+            narrow,
+            split,
+            incoming_ptr,
+            incoming,
+            halo_range,
+            halo,
+        }
     }
 
-    /// Switches to the storage of general blocks, for good: a system that has them once keeps them.
-    pub(crate) fn store_general_blocks(&mut self) {
-        if self.format == Format::Laplacian {
-            self.format = Format::General;
-            (self.diagonal, self.upper) = storage(&self.chunked, &self.permuted.pattern, 9);
-        }
+    /// Switches to the next storage, of more general blocks, for good: a system that has them once keeps them. Returns
+    /// whether there is one.
+    pub(crate) fn generalize(&mut self) -> bool {
+        self.format = match self.format {
+            Format::Springs => Format::Laplacian,
+            Format::Laplacian => Format::General,
+            Format::General => return false,
+        };
+        (self.diagonal, self.upper, self.narrow) = self.format.storage(&self.chunked, &self.permuted.pattern);
+        true
     }
 
     pub(crate) fn pattern(&self) -> &BlockPattern {
@@ -122,6 +158,7 @@ impl ChunkedMatrix {
         let mut sums = FillSums { fits: true, ..FillSums::default() };
         let mut diagonal = self.diagonal.write(part..part + 1);
         let mut upper = self.upper.write(part..part + 1);
+        let mut narrow = self.narrow.write(part..part + 1);
         let rows = self.chunked.part(part);
         let entries = self.entries(&rows);
         match self.format {
@@ -138,7 +175,9 @@ impl ChunkedMatrix {
                     target.copy_from_slice(&if transposed { block3::transpose(block) } else { *block });
                 }
             }
-            Format::Laplacian => self.fill_laplacian(matrix, part, &mut diagonal, &mut upper, &mut sums),
+            Format::Springs | Format::Laplacian => {
+                self.fill_laplacian(matrix, part, &mut diagonal, &mut upper, &mut narrow, &mut sums);
+            }
         }
         sums
     }
@@ -155,6 +194,7 @@ impl ChunkedMatrix {
         part: usize,
         row_sum: &mut [f64],
         weight: &mut [f64],
+        narrow: &mut [f32],
         sums: &mut FillSums,
     ) {
         let rows = self.chunked.part(part);
@@ -169,25 +209,42 @@ impl ChunkedMatrix {
         let pattern = self.pattern();
         for i in rows.clone() {
             let split = self.split[i] as usize;
-            for k in pattern.range(i) {
-                let block = source(k);
-                sums.note_upper(block);
-                let Some(six) = compress(block) else {
-                    // NaN equals nothing: it must not pass for a general block.
-                    sums.fits = !sums.absolute.is_finite();
-                    return;
-                };
-                let at = STRIDE * (k - first_entry);
-                let own = STRIDE * (i - rows.start);
-                for (c, v) in six.iter().enumerate() {
-                    weight[at + c] = -v;
-                    row_sum[own + c] += v;
-                }
-                if k < split {
-                    let other = STRIDE * (pattern.columns()[k] as usize - rows.start);
+            let own = STRIDE * (i - rows.start);
+            let mut left = pattern.range(i);
+            while !left.is_empty() {
+                let batch = left.start..left.end.min(left.start + spring::BATCH);
+                left.start = batch.end;
+                let mut lanes = [[0.0; spring::BATCH]; STRIDE];
+                for (lane, k) in batch.clone().enumerate() {
+                    let block = source(k);
+                    sums.note_upper(block);
+                    let Some(six) = compress(block) else {
+                        // NaN equals nothing: it must not pass for a general block.
+                        sums.fits = !sums.absolute.is_finite();
+                        return;
+                    };
                     for (c, v) in six.iter().enumerate() {
-                        row_sum[other + c] += v;
+                        lanes[c][lane] = -v;
+                        row_sum[own + c] += v;
                     }
+                    if k < split {
+                        let other = STRIDE * (pattern.columns()[k] as usize - rows.start);
+                        for (c, v) in six.iter().enumerate() {
+                            row_sum[other + c] += v;
+                        }
+                    }
+                }
+                let batch = batch.start - first_entry..batch.end - first_entry;
+                if self.format == Format::Laplacian {
+                    spread(&lanes, &mut weight[STRIDE * batch.start..STRIDE * batch.end], |v| v);
+                } else {
+                    let Some(springs) = spring::split(&lanes) else {
+                        sums.fits = !sums.absolute.is_finite();
+                        return;
+                    };
+                    let place = spring::STRIDE * batch.start..spring::STRIDE * batch.end;
+                    spread(&springs, &mut weight[place.clone()], |v| v);
+                    spread(&springs, &mut narrow[place], |v| v as f32);
                 }
             }
         }
@@ -207,8 +264,11 @@ impl ChunkedMatrix {
     }
 
     /// The rows of one part of y = A x, halos aside; `dots` receives the part of x · A x.
+    ///
+    /// With x in f32, as preconditioners have it, blocks may be read in f32 too.
     pub(crate) fn product_part<T: Lanes>(&self, x: &[T], y: &mut [Lane64], part: usize, dots: &Partials) {
-        let (diagonal, upper) = (self.diagonal.read_all(), self.upper.read_all());
+        let (diagonal, upper, narrow) =
+            (self.diagonal.read_all(), self.upper.read_all(), self.narrow.read_all());
         let first_separator = self.chunked.separator_start();
         let interior = part < self.chunked.interiors;
         let mut none = [];
@@ -219,6 +279,30 @@ impl ChunkedMatrix {
         let (row_ptr, columns) = (self.pattern().row_ptr(), self.pattern().columns());
         let (diagonal, upper) = (&*diagonal, &*upper);
         let dot = match self.format {
+            Format::Springs if T::NARROW => vectorized(SpringProduct {
+                rows,
+                row_ptr,
+                columns,
+                split,
+                row_sum: diagonal,
+                weight: &narrow,
+                x,
+                y,
+                halo,
+                halo_start,
+            }),
+            Format::Springs => vectorized(SpringProduct {
+                rows,
+                row_ptr,
+                columns,
+                split,
+                row_sum: diagonal,
+                weight: upper,
+                x,
+                y,
+                halo,
+                halo_start,
+            }),
             Format::General => vectorized(GeneralProduct {
                 rows,
                 row_ptr,
@@ -274,6 +358,20 @@ impl ChunkedMatrix {
     }
 }
 
+/// Writes the numbers of a batch block by block.
+#[inline]
+fn spread<T, const N: usize>(
+    lanes: &[[f64; spring::BATCH]; N],
+    target: &mut [T],
+    convert: impl Fn(f64) -> T,
+) {
+    for (lane, block) in target.chunks_exact_mut(N).enumerate() {
+        for (c, t) in block.iter_mut().enumerate() {
+            *t = convert(lanes[c][lane]);
+        }
+    }
+}
+
 impl FillSums {
     fn note_diagonal(&mut self, block: &Block) {
         self.diagonal += block[0] + block[4] + block[8];
@@ -286,15 +384,31 @@ impl FillSums {
     }
 }
 
-/// Arrays for `stride` numbers per block, in parts.
-fn storage(chunked: &ChunkedOrder, pattern: &BlockPattern, stride: usize) -> (Shared<f64>, Shared<f64>) {
-    let row_ptr = pattern.row_ptr();
-    let array = |blocks: &dyn Fn(usize) -> usize| {
-        let mut bounds: Vec<usize> = chunked.bounds.iter().map(|&b| stride * blocks(b)).collect();
-        if let Some(last) = bounds.last_mut() {
-            *last += PAD;
-        }
-        Shared::new(0.0, &bounds)
-    };
-    (array(&|b| b), array(&|b| row_ptr[b] as usize))
+impl Format {
+    /// Arrays in parts: for diagonal blocks or row sums, for upper blocks, and for those in f32.
+    fn storage(
+        self,
+        chunked: &ChunkedOrder,
+        pattern: &BlockPattern,
+    ) -> (Shared<f64>, Shared<f64>, Shared<f32>) {
+        let (diagonal, upper, narrow) = match self {
+            Self::Springs => (STRIDE, spring::STRIDE, spring::STRIDE),
+            Self::Laplacian => (STRIDE, STRIDE, 0),
+            Self::General => (9, 9, 0),
+        };
+        let row_ptr = pattern.row_ptr();
+        let bounds = |stride: usize, blocks: &dyn Fn(usize) -> usize| {
+            let mut bounds: Vec<usize> = chunked.bounds.iter().map(|&b| stride * blocks(b)).collect();
+            if let Some(last) = bounds.last_mut() {
+                *last += PAD;
+            }
+            bounds
+        };
+        let entries = |b: usize| row_ptr[b] as usize;
+        (
+            Shared::new(0.0, &bounds(diagonal, &|b| b)),
+            Shared::new(0.0, &bounds(upper, &entries)),
+            Shared::new(0.0, &bounds(narrow, &entries)),
+        )
+    }
 }

@@ -9,7 +9,7 @@ mod galerkin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::direct::{DirectSolver, FactorError, SparseCholesky};
-use crate::lanes::Lane64;
+use crate::lanes::{Lane32, Lane64};
 use crate::matrix::BlockSymmetric;
 use crate::pattern::BlockPattern;
 use crate::team_kernel::Shared;
@@ -37,11 +37,13 @@ pub(crate) struct CoarseSpace {
     /// The same in the numbering of the solver.
     rows: Vec<u32>,
     /// Values of the functions, in the order of `members`; unused ones are zero.
-    phi: Vec<Lane64>,
+    ///
+    /// Rounded to f32, which makes them other functions by a ten-millionth, but the same ones everywhere.
+    phi: Vec<Lane32>,
     /// The same by node of the caller, for Galerkin products.
-    node_phi: Vec<Lane64>,
+    node_phi: Vec<Lane32>,
     /// The same by row of the solver, for prolongation.
-    row_phi: Vec<Lane64>,
+    row_phi: Vec<Lane32>,
     row_patch: Vec<u32>,
     /// First coarse block row of each patch.
     first: Vec<u32>,
@@ -87,6 +89,7 @@ impl CoarseSpace {
             let kept = orthonormal_functions(own, coordinates, &mut phi);
             first.push(first[g] + kept as u32);
         }
+        let phi: Vec<Lane32> = phi.iter().map(|f| f.map(|v| v as f32)).collect();
         let mut node_phi = vec![[0.0; 4]; n];
         let mut row_phi = vec![[0.0; 4]; n];
         for ((&node, &row), f) in members.iter().zip(&rows).zip(&phi) {
@@ -167,8 +170,8 @@ impl CoarseSpace {
                 });
                 for a in 0..FUNCTIONS {
                     for c in 0..3 {
-                        sum[a][c] += f[a] * di[c];
-                        sum_r[a][c] += f[a] * ri[c];
+                        sum[a][c] += f64::from(f[a]) * di[c];
+                        sum_r[a][c] += f64::from(f[a]) * ri[c];
                     }
                 }
             }
@@ -197,7 +200,7 @@ impl CoarseSpace {
         let mut e = [0.0; 3];
         for (a, s) in solution[self.first[g] as usize..self.first[g + 1] as usize].iter().enumerate() {
             for c in 0..3 {
-                e[c] += f[a] * s[c];
+                e[c] += f64::from(f[a]) * s[c];
             }
         }
         e

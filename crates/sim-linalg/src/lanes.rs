@@ -35,6 +35,29 @@ pub(crate) trait Quad: Copy {
     /// Lanes 2, 0, 1, 3.
     fn rotate_back(self, v: Self::F64) -> Self::F64;
 
+    /// Lane r of the result is the sum of the first three lanes of `rows[r]`, from the left; the last lane is zero.
+    fn sums32(self, rows: [Self::F32; 3]) -> Self::F32;
+
+    fn div(self, a: Self::F64, b: Self::F64) -> Self::F64;
+    fn sqrt(self, v: Self::F64) -> Self::F64;
+    fn abs(self, v: Self::F64) -> Self::F64;
+    /// Lane by lane, `yes` where a > b, else `no`.
+    fn choose(self, a: Self::F64, b: Self::F64, yes: Self::F64, no: Self::F64) -> Self::F64;
+
+    /// The sum of all four lanes, (0 + 1) + (2 + 3), in every lane.
+    fn sum_everywhere(self, v: Self::F64) -> Self::F64;
+    /// The last lane in every lane.
+    fn last_everywhere(self, v: Self::F64) -> Self::F64;
+    /// The same with zero in the last lane.
+    fn clear_last(self, v: Self::F64) -> Self::F64;
+
+    /// The product of a block a I + b bᵀ, given as (b, a), with a vector whose last lane is zero.
+    #[inline(always)]
+    fn spring_times(self, block: Self::F64, x: Self::F64) -> Self::F64 {
+        let along = self.mul(self.sum_everywhere(self.mul(block, x)), block);
+        self.clear_last(self.add(along, self.mul(self.last_everywhere(block), x)))
+    }
+
     /// The product of a symmetric block, stored as its diagonal and its entries 01, 12, 02, with a vector.
     #[inline(always)]
     fn symmetric_times(self, block: &[f64], at: usize, x: Self::F64) -> Self::F64 {
@@ -161,6 +184,38 @@ impl Quad for Portable {
         v.map(f64::from)
     }
     #[inline(always)]
+    fn sums32(self, [a, b, c]: [Lane32; 3]) -> Lane32 {
+        [(a[0] + a[1]) + a[2], (b[0] + b[1]) + b[2], (c[0] + c[1]) + c[2], 0.0]
+    }
+    #[inline(always)]
+    fn div(self, a: Lane64, b: Lane64) -> Lane64 {
+        lanewise!(a, /, b)
+    }
+    #[inline(always)]
+    fn sqrt(self, v: Lane64) -> Lane64 {
+        v.map(f64::sqrt)
+    }
+    #[inline(always)]
+    fn abs(self, v: Lane64) -> Lane64 {
+        v.map(f64::abs)
+    }
+    #[inline(always)]
+    fn choose(self, a: Lane64, b: Lane64, yes: Lane64, no: Lane64) -> Lane64 {
+        std::array::from_fn(|l| if a[l] > b[l] { yes[l] } else { no[l] })
+    }
+    #[inline(always)]
+    fn sum_everywhere(self, v: Lane64) -> Lane64 {
+        [(v[0] + v[1]) + (v[2] + v[3]); 4]
+    }
+    #[inline(always)]
+    fn last_everywhere(self, v: Lane64) -> Lane64 {
+        [v[3]; 4]
+    }
+    #[inline(always)]
+    fn clear_last(self, v: Lane64) -> Lane64 {
+        [v[0], v[1], v[2], 0.0]
+    }
+    #[inline(always)]
     fn rotate(self, v: Lane64) -> Lane64 {
         [v[1], v[2], v[0], v[3]]
     }
@@ -231,6 +286,53 @@ mod avx2 {
             self.convert_f32x4_to_f64x4(v)
         }
         #[inline(always)]
+        fn sums32(self, [a, b, c]: [f32x4; 3]) -> f32x4 {
+            // A transposition in registers: numbers that go through memory one by one stall the next row, which loads
+            // them as one.
+            let (a, b, c) = (cast(a), cast(b), cast(c));
+            let sse = self.sse;
+            let zero = sse._mm_setzero_ps();
+            let (ab, c0) = (sse._mm_unpacklo_ps(a, b), sse._mm_unpacklo_ps(c, zero));
+            let (ab_high, c_high) = (sse._mm_unpackhi_ps(a, b), sse._mm_unpackhi_ps(c, zero));
+            let first: f32x4 = cast(sse._mm_movelh_ps(ab, c0));
+            let second: f32x4 = cast(sse._mm_movehl_ps(c0, ab));
+            let third: f32x4 = cast(sse._mm_movelh_ps(ab_high, c_high));
+            self.add_f32x4(self.add_f32x4(first, second), third)
+        }
+        #[inline(always)]
+        fn div(self, a: f64x4, b: f64x4) -> f64x4 {
+            self.div_f64x4(a, b)
+        }
+        #[inline(always)]
+        fn sqrt(self, v: f64x4) -> f64x4 {
+            cast(self.avx._mm256_sqrt_pd(cast(v)))
+        }
+        #[inline(always)]
+        fn abs(self, v: f64x4) -> f64x4 {
+            self.abs_f64x4(v)
+        }
+        #[inline(always)]
+        fn choose(self, a: f64x4, b: f64x4, yes: f64x4, no: f64x4) -> f64x4 {
+            self.select_f64x4(self.cmp_gt_f64x4(a, b), yes, no)
+        }
+        #[inline(always)]
+        fn sum_everywhere(self, v: f64x4) -> f64x4 {
+            let neighbors: f64x4 = cast(self.avx._mm256_permute_pd::<0b0101>(cast(v)));
+            let pairs = self.add_f64x4(v, neighbors);
+            self.add_f64x4(
+                pairs,
+                cast(self.avx._mm256_permute2f128_pd::<0b0000_0001>(cast(pairs), cast(pairs))),
+            )
+        }
+        #[inline(always)]
+        fn last_everywhere(self, v: f64x4) -> f64x4 {
+            cast(self.avx2._mm256_permute4x64_pd::<0b11_11_11_11>(cast(v)))
+        }
+        #[inline(always)]
+        fn clear_last(self, v: f64x4) -> f64x4 {
+            cast(self.avx._mm256_blend_pd::<0b1000>(cast(v), cast(self.splat_f64x4(0.0))))
+        }
+        #[inline(always)]
         fn rotate(self, v: f64x4) -> f64x4 {
             // Lane k of the result is lane (bits 2k, 2k + 1) of the source.
             cast(self.avx2._mm256_permute4x64_pd::<0b11_00_10_01>(cast(v)))
@@ -270,12 +372,15 @@ pub(crate) fn vectorized<K: Kernel>(kernel: K) -> K::Output {
 
 /// Vectors that a kernel reads in f64.
 pub(crate) trait Lanes: Copy {
+    /// Whether the lanes are f32.
+    const NARROW: bool;
     fn load_wide<Q: Quad>(self, quad: Q) -> Q::F64;
     fn splats<Q: Quad>(self, quad: Q) -> [Q::F64; 3];
     fn first3(self) -> [f64; 3];
 }
 
 impl Lanes for Lane64 {
+    const NARROW: bool = false;
     #[inline(always)]
     fn load_wide<Q: Quad>(self, quad: Q) -> Q::F64 {
         quad.load(self)
@@ -291,6 +396,7 @@ impl Lanes for Lane64 {
 }
 
 impl Lanes for Lane32 {
+    const NARROW: bool = true;
     #[inline(always)]
     fn load_wide<Q: Quad>(self, quad: Q) -> Q::F64 {
         quad.widen(quad.load32(self))
@@ -302,6 +408,25 @@ impl Lanes for Lane32 {
     #[inline(always)]
     fn first3(self) -> [f64; 3] {
         [f64::from(self[0]), f64::from(self[1]), f64::from(self[2])]
+    }
+}
+
+/// Numbers of an array that kernels read four at a time.
+pub(crate) trait Weight: Copy {
+    fn load_four<Q: Quad>(quad: Q, values: &[Self], at: usize) -> Q::F64;
+}
+
+impl Weight for f64 {
+    #[inline(always)]
+    fn load_four<Q: Quad>(quad: Q, values: &[f64], at: usize) -> Q::F64 {
+        quad.load_at(values, at)
+    }
+}
+
+impl Weight for f32 {
+    #[inline(always)]
+    fn load_four<Q: Quad>(quad: Q, values: &[f32], at: usize) -> Q::F64 {
+        quad.widen(quad.load32_at(values, at))
     }
 }
 

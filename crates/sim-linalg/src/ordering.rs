@@ -159,13 +159,13 @@ impl ChunkedOrder {
         }
     }
 
-    /// Whether rows of different separator groups are coupled in `lower` (rows with sorted columns, new numbering).
+    /// Whether rows of different separator groups are coupled; `row` gives the columns of a row, new numbering.
     pub(crate) fn separators_touch<'a>(&self, mut row: impl FnMut(usize) -> &'a [u32]) -> bool {
         let start = self.separator_start() as u32;
         (self.interiors..self.parts()).any(|part| {
             let range = self.part(part);
-            let first = range.start as u32;
-            range.clone().any(|i| row(i).iter().any(|&j| j >= start && j < first))
+            let own = range.start as u32..range.end as u32;
+            range.clone().any(|i| row(i).iter().any(|j| *j >= start && !own.contains(j)))
         })
     }
 }

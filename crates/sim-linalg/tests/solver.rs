@@ -424,3 +424,32 @@ fn slow_iterations_give_way_to_the_factorisation_by_what_the_residual_shows() {
     let patient = SolverOptions { fallback_to_direct: false, ..options(SolverChoice::Auto, 1) };
     assert_eq!(solve(patient)[0].1.method, "two_level");
 }
+
+/// In a net without geometry most nodes border several chunks, and these border each other.
+#[test]
+fn a_tangle_is_solved_by_every_iteration() {
+    let nodes = 6_000_u32;
+    let mut noise = Noise(71);
+    let edges: Vec<[u32; 2]> = (0..3 * nodes)
+        .filter_map(|k| {
+            let (i, j) = (k % nodes, noise.below(nodes as usize) as u32);
+            (i != j).then_some([i, j])
+        })
+        .collect();
+    let matrix = network(nodes as usize, &edges, 1.0, |_| (noise.unit(), 1e3, 0.1));
+    let rhs = noise_vector(5, 3 * nodes as usize);
+    for choice in
+        [SolverChoice::BlockJacobi, SolverChoice::BlockIncompleteCholesky, SolverChoice::TwoLevelAdditive]
+    {
+        let bits = [1, 2].map(|threads| {
+            let mut solver = solver(choice, threads);
+            solver.prepare(matrix.pattern(), None).unwrap();
+            solver.factor(&matrix).unwrap();
+            let mut x = vec![0.0; rhs.len()];
+            solver.solve(&matrix, &rhs, &mut x, 1e-8).unwrap();
+            assert!(relative_residual(&matrix, &rhs, &x) < 1.1e-8, "{choice:?}");
+            x
+        });
+        assert_eq!(bits[0], bits[1], "{choice:?}");
+    }
+}

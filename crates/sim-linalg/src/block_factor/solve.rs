@@ -38,10 +38,8 @@ impl Kernel for LowerSolve<'_> {
                 let x = quad.load32(y[j as usize - start]);
                 quad.accumulate32(&mut acc, block12(lower, 9 * (k - first_entry)), x);
             }
-            for (y, a) in y[local].iter_mut().zip(acc) {
-                let a = quad.store32(a);
-                *y -= (a[0] + a[1]) + a[2];
-            }
+            let known = quad.sums32(acc);
+            y[local] = quad.store32(quad.sub32(quad.load32(y[local]), known));
         }
     }
 }

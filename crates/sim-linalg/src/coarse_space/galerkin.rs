@@ -183,7 +183,7 @@ impl Kernel for GroupProducts<'_> {
                     let blocks = &mut products[start..start + functions * columns];
                     for (row, f) in blocks.chunks_exact_mut(columns).zip(phi) {
                         for (block, w) in row.iter_mut().zip(sum) {
-                            add_scaled(block, *f, w);
+                            add_scaled(block, f64::from(*f), w);
                         }
                     }
                 }
@@ -207,14 +207,14 @@ impl Galerkin {
         sums.resize((self.target_ptr[i + 1] - self.target_ptr[i]) as usize, [[0.0; 9]; FUNCTIONS]);
         let first_target = self.target_ptr[i] as usize;
         for (w, f) in sums[0].iter_mut().zip(&space.node_phi[i]).take(functions) {
-            add_scaled(w, 0.5 * f, &matrix.diagonal[i]);
+            add_scaled(w, 0.5 * f64::from(*f), &matrix.diagonal[i]);
         }
         for k in self.fine_row_ptr[i] as usize..self.fine_row_ptr[i + 1] as usize {
             let t = self.entry_target[k] as usize;
             let count = self.target_functions[first_target + t] as usize;
             let phi = &space.node_phi[self.fine_col[k] as usize];
             for (w, f) in sums[t].iter_mut().zip(phi).take(count) {
-                add_scaled(w, *f, &matrix.upper[k]);
+                add_scaled(w, f64::from(*f), &matrix.upper[k]);
             }
         }
     }

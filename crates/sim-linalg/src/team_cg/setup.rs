@@ -31,7 +31,7 @@ pub(crate) struct RefillReport {
 /// Why a refill stops before it factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
-    /// A block is not symmetric; the storage must change.
+    /// A block does not suit the storage, which must change.
     GeneralBlocks,
     NotFinite,
 }
@@ -143,8 +143,7 @@ impl TeamCg {
             run(threads, |worker| this.refill_on(worker, values, soft_limit, &next_part))
         };
         let mut first = attempt(self);
-        if matches!(first, Err(Refusal::GeneralBlocks)) {
-            self.matrix.store_general_blocks();
+        while matches!(first, Err(Refusal::GeneralBlocks)) && self.matrix.generalize() {
             first = attempt(self);
         }
         let Ok(FirstAttempt { coarse_usable, scale, mut broken }) = first else {
