@@ -2,7 +2,7 @@
 
 use crate::block_factor::numeric::BlockFactor;
 use crate::block_factor::symbolic::FactorPattern;
-use crate::lanes::{Kernel, Lane32, PAD, Quad, block12, vectorized};
+use crate::lanes::{Kernel, Lane32, PAD, Quad, block12, sum3, vectorized};
 use crate::ordering::ChunkedOrder;
 use crate::team_kernel::Shared;
 
@@ -44,22 +44,27 @@ impl Kernel for LowerSolve<'_> {
     }
 }
 
-/// y = D⁻¹ y, with the inverse blocks as the factor stores them.
+/// y = D⁻¹ y, with the inverse blocks as the factor stores them; gives y · D⁻¹ y.
 pub(crate) struct DiagonalSolve<'a> {
     pub(crate) inverse: &'a [[f32; 12]],
     pub(crate) y: &'a mut [Lane32],
 }
 
 impl Kernel for DiagonalSolve<'_> {
-    type Output = ();
+    type Output = f64;
 
     #[inline(always)]
-    fn run<Q: Quad>(self, quad: Q) {
+    fn run<Q: Quad>(self, quad: Q) -> f64 {
+        let mut dot = quad.splat(0.0);
         for (d, y) in self.inverse.iter().zip(self.y) {
             // D⁻¹ is symmetric: its rows are its columns.
             let x = [quad.splat32(y[0]), quad.splat32(y[1]), quad.splat32(y[2])];
-            *y = quad.store32(quad.transposed32(d, x));
+            let before = quad.widen(quad.load32(*y));
+            let after = quad.transposed32(d, x);
+            dot = quad.add(dot, quad.mul(before, quad.widen(after)));
+            *y = quad.store32(after);
         }
+        sum3(quad.store(dot))
     }
 }
 
@@ -110,19 +115,19 @@ pub(crate) fn forward(
     vectorized(work);
 }
 
-/// Second half of a solve, on one part: y = L⁻ᵀ D⁻¹ y; separators first.
+/// Second half of a solve, on one part: y = L⁻ᵀ D⁻¹ y; separators first. Gives the part's share of y · D⁻¹ y.
 pub(crate) fn backward(
     factor: &BlockFactor,
     pattern: &FactorPattern,
     chunked: &ChunkedOrder,
     y: &Shared<Lane32>,
     part: usize,
-) {
+) -> f64 {
     let lower = factor.lower.read(part..part + 1);
     let inverse = factor.inverse.read(part..part + 1);
     let mut own = y.write(part..part + 1);
     let start = chunked.bounds[part];
-    vectorized(DiagonalSolve { inverse: &inverse, y: &mut own });
+    let smoothed = vectorized(DiagonalSolve { inverse: &inverse, y: &mut own });
     if part < chunked.interiors && chunked.parts() > chunked.interiors {
         let (parts, first) = (chunked.interiors..chunked.parts(), chunked.separator_start());
         let later = y.read(parts.clone());
@@ -139,4 +144,5 @@ pub(crate) fn backward(
         }
     }
     vectorized(UpperSolve { pattern, lower: &lower, start, y: &mut own });
+    smoothed
 }

@@ -89,7 +89,7 @@ impl TeamCg {
         run(1, |worker| {
             self.begin_preconditioning(worker, norm);
             self.precondition(worker, norm);
-            self.advance_direction(worker, norm, 0.0);
+            self.advance_direction(worker, norm, 0.0, 0.0);
         });
         for (lane, &old) in self.vectors.p.read_all().iter().zip(order) {
             z[3 * old as usize..3 * old as usize + 3].copy_from_slice(&lane[..3]);
@@ -113,15 +113,7 @@ impl TeamCg {
         cold: bool,
         target: Target,
     ) -> Result<CgReport, CgError> {
-        let mut report = CgReport {
-            iterations: 0,
-            relative_residual: 1.0,
-            restarts: 0,
-            warm_start: !cold,
-            preconditioner: self.name(),
-            shift: self.shift,
-            history: Vec::new(),
-        };
+        let mut report = self.blank_report(!cold);
         let mut norm_r = if cold { self.start_from_zero(worker) } else { self.true_residual(worker) };
         if norm_r >= rhs_norm || norm_r.is_nan() {
             report.warm_start = false;
@@ -148,15 +140,19 @@ impl TeamCg {
             // The residual norm that y is scaled by: one step behind.
             let mut y_norm = norm_r;
             let (mut previous_rz, mut shortest_step) = (None, f64::INFINITY);
+            // The step along p that x has not made yet.
+            let mut step = 0.0;
             loop {
                 let rz = self.precondition(worker, y_norm);
                 check_preconditioned(rz, report.iterations, relative)?;
                 if report.iterations == target.max_iterations {
+                    self.settle(worker, step);
                     let (iteration, tolerance) = (report.iterations, target.tolerance);
                     let relative_residual = self.true_residual(worker) / rhs_norm;
                     return Err(CgError::NotConverged { iteration, relative_residual, tolerance });
                 }
-                self.advance_direction(worker, y_norm, previous_rz.map_or(0.0, |previous| rz / previous));
+                let beta = previous_rz.map_or(0.0, |previous| rz / previous);
+                self.advance_direction(worker, y_norm, beta, step);
                 previous_rz = Some(rz);
                 let curvature =
                     self.product(worker, &self.vectors.p, &self.vectors.q, &self.partials.curvature);
@@ -165,9 +161,9 @@ impl TeamCg {
                     let relative_residual = self.true_residual(worker) / rhs_norm;
                     return Err(kind.into_error(report.iterations, relative_residual, curvature));
                 }
-                let step = rz / curvature;
+                step = rz / curvature;
                 shortest_step = shortest_step.min(step);
-                let next_norm = self.advance_solution(worker, step, norm_r);
+                let next_norm = self.advance_residual(worker, step, norm_r);
                 report.iterations += 1;
                 let next_relative = next_norm / rhs_norm;
                 if !next_relative.is_finite() {
@@ -181,6 +177,7 @@ impl TeamCg {
                     (target.worth, pace.remaining(report.iterations, relative, target.tolerance))
                     && remaining > worth as f64
                 {
+                    self.settle(worker, step);
                     let iteration = report.iterations;
                     return Err(CgError::TooSlow {
                         iteration,
@@ -190,6 +187,7 @@ impl TeamCg {
                     });
                 }
                 if relative <= target.tolerance {
+                    self.settle(worker, step);
                     let recurrence_residual = relative;
                     norm_r = self.true_residual(worker);
                     relative = norm_r / rhs_norm;
@@ -210,6 +208,18 @@ impl TeamCg {
                     continue 'restart;
                 }
             }
+        }
+    }
+
+    fn blank_report(&self, warm_start: bool) -> CgReport {
+        CgReport {
+            iterations: 0,
+            relative_residual: 1.0,
+            restarts: 0,
+            warm_start,
+            preconditioner: self.name(),
+            shift: self.shift,
+            history: Vec::new(),
         }
     }
 
@@ -329,32 +339,24 @@ impl TeamCg {
         }
     }
 
-    /// The second half of the smoother on one part, and the part of r · y.
+    /// The second half of the smoother on one part, and its share of r · M⁻¹ r, as (L⁻¹ r) · D⁻¹ (L⁻¹ r): a sum of
+    /// squares for which r need not be read again.
     fn backward_part(&self, part: usize) {
         let y = &self.vectors.y;
-        match &self.smoother {
+        let smoothed = match &self.smoother {
             Smoother::Incomplete(ic) => {
                 let (pattern, factor) = (&ic.pattern, &ic.factor);
                 if part >= self.matrix.chunked.interiors {
                     forward(factor, pattern, &self.matrix.chunked, y, part);
                 }
-                backward(factor, pattern, &self.matrix.chunked, y, part);
+                backward(factor, pattern, &self.matrix.chunked, y, part)
             }
-            Smoother::BlockJacobi(inverse) => {
-                vectorized(DiagonalSolve {
-                    inverse: &inverse.read(part..part + 1),
-                    y: &mut y.write(part..part + 1),
-                });
-            }
-        }
-        let (r, y) = (self.vectors.r.read(part..part + 1), y.read(part..part + 1));
-        let mut lanes = [0.0; 3];
-        for (r, y) in r.iter().zip(y.iter()) {
-            for c in 0..3 {
-                lanes[c] += r[c] * f64::from(y[c]);
-            }
-        }
-        self.partials.smoothed.set(part, lanes[0] + lanes[1] + lanes[2]);
+            Smoother::BlockJacobi(inverse) => vectorized(DiagonalSolve {
+                inverse: &inverse.read(part..part + 1),
+                y: &mut y.write(part..part + 1),
+            }),
+        };
+        self.partials.smoothed.set(part, smoothed);
     }
 
     fn restrict(&self, worker: Worker<'_>, correction: Option<f64>) {
@@ -380,7 +382,8 @@ impl TeamCg {
         }
         worker.barrier();
         let scale = norm / self.scale;
-        let smoothed = scale * self.partials.smoothed.sum();
+        // Both factors of each product carry the 1 / norm of y.
+        let smoothed = scale * norm * self.partials.smoothed.sum();
         let Some(coarse) = self.coarse() else { return smoothed };
         let correction = (self.combination == Combination::Deflated).then(|| {
             self.product(worker, &self.vectors.y, &self.vectors.q, &self.partials.discarded);
@@ -400,8 +403,9 @@ impl TeamCg {
         smoothed + self.partials.coarse.get(0)
     }
 
-    /// p = z + beta p, where z is the smoothed residual plus the coarse field.
-    fn advance_direction(&self, worker: Worker<'_>, norm: f64, beta: f64) {
+    /// x += step p, then p = z + beta p, where z is the smoothed residual plus the coarse field. The step of the iteration
+    /// before waits until here, where p is read anyway.
+    fn advance_direction(&self, worker: Worker<'_>, norm: f64, beta: f64, step: f64) {
         let scale = norm / self.scale;
         let coarse = self.coarse();
         let solution = coarse.map(|c| c.solution.read_all());
@@ -412,18 +416,21 @@ impl TeamCg {
                 // What an earlier solve left there, perhaps NaN, must not survive the product with zero.
                 p.fill([0.0; 4]);
             }
+            let mut x = self.vectors.x.write(part..part + 1);
             let rows = self.matrix.chunked.part(part);
             if let (Some(coarse), Some(solution)) = (coarse, &solution) {
-                for ((i, p), y) in rows.zip(p.iter_mut()).zip(y.iter()) {
+                for (((i, p), x), y) in rows.zip(p.iter_mut()).zip(x.iter_mut()).zip(y.iter()) {
                     let e = coarse.prolong(solution, i);
                     for c in 0..3 {
+                        x[c] += step * p[c];
                         p[c] = scale * f64::from(y[c]) + e[c] + beta * p[c];
                     }
                     p[3] = 0.0;
                 }
             } else {
-                for (p, y) in p.iter_mut().zip(y.iter()) {
+                for ((p, x), y) in p.iter_mut().zip(x.iter_mut()).zip(y.iter()) {
                     for c in 0..3 {
+                        x[c] += step * p[c];
                         p[c] = scale * f64::from(y[c]) + beta * p[c];
                     }
                     p[3] = 0.0;
@@ -434,22 +441,32 @@ impl TeamCg {
         worker.barrier();
     }
 
-    /// x += step p, r −= step q, y = r / norm and the first half of the smoother; returns the new ‖r‖.
-    fn advance_solution(&self, worker: Worker<'_>, step: f64, norm: f64) -> f64 {
+    /// x += step p, for a step that [`TeamCg::advance_direction`] has not taken.
+    fn settle(&self, worker: Worker<'_>, step: f64) {
+        for part in self.parts_of(worker) {
+            let p = self.vectors.p.read(part..part + 1);
+            let mut x = self.vectors.x.write(part..part + 1);
+            for (x, p) in x.iter_mut().zip(p.iter()) {
+                for l in 0..4 {
+                    x[l] += step * p[l];
+                }
+            }
+        }
+        worker.barrier();
+    }
+
+    /// r −= step q, y = r / norm and the first half of the smoother; returns the new ‖r‖.
+    fn advance_residual(&self, worker: Worker<'_>, step: f64, norm: f64) -> f64 {
         let inverse = 1.0 / norm;
         for part in self.parts_of(worker) {
             {
                 let mut q = self.vectors.q.write(part..part + 1);
                 self.matrix.add_halos(&mut q, part);
-                let p = self.vectors.p.read(part..part + 1);
-                let mut x = self.vectors.x.write(part..part + 1);
                 let mut r = self.vectors.r.write(part..part + 1);
                 let mut y = self.vectors.y.write(part..part + 1);
                 let mut lanes = [0.0; 4];
-                for i in 0..q.len() {
-                    let (p, q, x, r, y) = (&p[i], &q[i], &mut x[i], &mut r[i], &mut y[i]);
+                for ((q, r), y) in q.iter().zip(r.iter_mut()).zip(y.iter_mut()) {
                     for l in 0..4 {
-                        x[l] += step * p[l];
                         r[l] -= step * q[l];
                         lanes[l] += r[l] * r[l];
                         y[l] = (r[l] * inverse) as f32;
