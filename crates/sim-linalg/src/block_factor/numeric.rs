@@ -24,8 +24,10 @@ pub(crate) struct BlockFactor {
     /// Inverse blocks of D times the scale, padded to twelve numbers.
     pub(crate) inverse: Shared<[f32; 12]>,
     /// Transposed blocks of L and the inverse blocks in f64: a rounded L inside the factorisation would perturb the
-    /// matrix by the f32 precision of its stiffest entries, which can exceed its smallest eigenvalue.
-    scratch: Shared<f64>,
+    /// matrix by the f32 precision of its stiffest entries, which can exceed its smallest eigenvalue. Of L only the rows
+    /// that are still needed: a window per part, and what the separators need of the interiors.
+    window: Shared<f64>,
+    kept: Shared<f64>,
     inverse64: Shared<Block>,
 }
 
@@ -62,7 +64,8 @@ impl BlockFactor {
         Self {
             lower: Shared::new(0.0, &bounds),
             inverse: Shared::new([0.0; 12], &chunked.bounds),
-            scratch: Shared::new(0.0, &bounds),
+            window: Shared::new(0.0, &pattern.window_bounds),
+            kept: Shared::new(0.0, &pattern.kept_bounds),
             inverse64: Shared::new([0.0; 9], &chunked.bounds),
         }
     }
@@ -76,10 +79,10 @@ impl BlockFactor {
         tuning: Tuning,
         part: usize,
     ) -> Result<(), Breakdown> {
-        let before_parts = if part < chunked.interiors { 0..0 } else { 0..chunked.interiors };
+        let interior = part < chunked.interiors;
+        let before_parts = if interior { 0..0 } else { 0..chunked.interiors };
+        let own_part = if interior { part..part + 1 } else { 0..0 };
         let rows = chunked.part(part);
-        let entry_bounds: Vec<usize> =
-            chunked.bounds[..=chunked.interiors].iter().map(|&b| pattern.ptr[b] as usize).collect();
         let work = PartFactor {
             first_entry: pattern.ptr[rows.start] as usize,
             rows,
@@ -87,10 +90,12 @@ impl BlockFactor {
             matrix,
             order: &chunked.order,
             tuning,
-            entry_bounds: &entry_bounds,
-            before: &self.scratch.read(before_parts.clone()),
+            before: &self.kept.read(before_parts.clone()),
             before_inverse: &self.inverse64.read(before_parts),
-            scratch: &mut self.scratch.write(part..part + 1),
+            mask: pattern.window_mask[part],
+            window: &mut self.window.write(part..part + 1),
+            kept: &mut self.kept.write(own_part),
+            kept_start: if interior { pattern.kept_bounds[part] } else { 0 },
             lower: &mut self.lower.write(part..part + 1),
             inverse64: &mut self.inverse64.write(part..part + 1),
             inverse: &mut self.inverse.write(part..part + 1),
@@ -117,12 +122,14 @@ struct PartFactor<'a> {
     /// The caller's row of each row.
     order: &'a [u32],
     tuning: Tuning,
-    /// Entry boundaries of the interiors.
-    entry_bounds: &'a [usize],
-    /// Finished interiors, if the part is a separator group.
+    /// What is kept of the interiors, if the part is a separator group.
     before: &'a [f64],
     before_inverse: &'a [Block],
-    scratch: &'a mut [f64],
+    mask: usize,
+    window: &'a mut [f64],
+    /// What an interior keeps for the separators, and where that starts.
+    kept: &'a mut [f64],
+    kept_start: usize,
     lower: &'a mut [f32],
     inverse64: &'a mut [Block],
     inverse: &'a mut [[f32; 12]],
@@ -145,6 +152,7 @@ impl Kernel for PartFactor<'_> {
                 subtract_outer(&mut d, &u, &l);
                 self.store(p, &l);
             }
+            self.keep(i);
             let inverse = inverse_positive_definite(&d).ok_or(Breakdown { row: i })?;
             let local = i - self.rows.start;
             self.inverse64[local] = inverse;
@@ -167,18 +175,12 @@ impl PartFactor<'_> {
     fn updated_entry<Q: Quad>(&self, quad: Q, p: usize) -> LaneBlock {
         let pattern = self.pattern;
         let mut u = load(&self.matrix.upper, pattern.source[p]).map(|row| quad.load(row));
+        let finished = if (pattern.col[p] as usize) < self.rows.start { self.before } else { &*self.window };
         let updates = pattern.update_ptr[p] as usize..pattern.update_ptr[p + 1] as usize;
         for (&local, &other) in
             pattern.update_local[updates.clone()].iter().zip(&pattern.update_other[updates])
         {
-            let other = other as usize;
-            let l = if other >= self.first_entry {
-                block12(self.scratch, 9 * (other - self.first_entry))
-            } else {
-                // Entries of the interiors sit behind the pads of the parts before them.
-                let part = self.entry_bounds[1..].iter().take_while(|&&bound| bound <= other).count();
-                block12(self.before, 9 * other + PAD * part)
-            };
+            let l = block12(finished, other as usize);
             let (l0, l1, l2) = (quad.load_at(l, 0), quad.load_at(l, 3), quad.load_at(l, 6));
             for (u, x) in u.iter_mut().zip(&self.row[local as usize]) {
                 let first = quad.add(quad.mul(quad.splat(x[0]), l0), quad.mul(quad.splat(x[1]), l1));
@@ -195,13 +197,28 @@ impl PartFactor<'_> {
 
     #[inline(always)]
     fn store(&mut self, p: usize, l: &Block) {
-        let at = 9 * (p - self.first_entry);
-        let (scratch, lower) = (&mut self.scratch[at..at + 9], &mut self.lower[at..at + 9]);
+        let local = p - self.first_entry;
+        let lower = &mut self.lower[9 * local..9 * local + 9];
+        let window = &mut self.window[9 * (local & self.mask)..9 * (local & self.mask) + 9];
         for r in 0..3 {
             for c in 0..3 {
-                scratch[3 * c + r] = l[3 * r + c];
+                window[3 * c + r] = l[3 * r + c];
                 lower[3 * r + c] = l[3 * r + c] as f32;
             }
+        }
+    }
+
+    /// Copies a row that the separators will need, while it is in the window.
+    #[inline(always)]
+    fn keep(&mut self, i: usize) {
+        if self.pattern.kept[i] == FILL || self.kept.is_empty() {
+            return;
+        }
+        let at = self.pattern.kept[i] as usize - self.kept_start;
+        let entries = self.pattern.ptr[i] as usize..self.pattern.ptr[i + 1] as usize;
+        for (block, p) in self.kept[at..].chunks_exact_mut(9).zip(entries) {
+            let from = 9 * ((p - self.first_entry) & self.mask);
+            block.copy_from_slice(&self.window[from..from + 9]);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Which blocks the incomplete factor keeps, and which products update them.
 
+use crate::lanes::PAD;
 use crate::ordering::{ChunkedOrder, PermutedPattern, TRANSPOSED};
 use crate::pattern::BlockPattern;
 
@@ -19,8 +20,18 @@ pub(crate) struct FactorPattern {
     pub(crate) update_ptr: Vec<u32>,
     /// Position of the first factor within the row being computed.
     pub(crate) update_local: Vec<u16>,
-    /// Entry index of the second factor.
+    /// Where the numbers of the second factor are: in the window of the part, or, for an interior column of a separator row,
+    /// among the kept blocks.
     pub(crate) update_other: Vec<u32>,
+    /// What turns an entry, counted from the first one of its part, into its place in the window of the part: a row needs
+    /// the rows that it is coupled with, and these are near.
+    pub(crate) window_mask: Vec<usize>,
+    /// Boundaries of the windows, in numbers, each with its own pad.
+    pub(crate) window_bounds: Vec<usize>,
+    /// Where the blocks of each interior row are kept for the separators, or [`FILL`].
+    pub(crate) kept: Vec<u32>,
+    /// Boundaries of the kept blocks, in numbers, by interior, each with its own pad.
+    pub(crate) kept_bounds: Vec<usize>,
     /// Entries that couple a separator row with an interior column, sorted by descending column: (col, row, entry).
     pub(crate) bridges: Vec<[u32; 3]>,
     /// Boundaries in `bridges` of each interior part.
@@ -63,14 +74,22 @@ impl FactorPattern {
             update_ptr: Vec::with_capacity(col.len() + 1),
             update_local: Vec::new(),
             update_other: Vec::new(),
+            window_mask: Vec::new(),
+            window_bounds: vec![0],
+            kept: vec![FILL; n],
+            kept_bounds: vec![0],
             bridges: Vec::new(),
             bridge_ptr: Vec::new(),
             longest_row: (0..n).map(|i| row(i).len()).max().unwrap_or(0),
             ptr,
             col,
         };
-        result.list_updates();
         result.list_bridges(chunked);
+        result.place_windows(chunked);
+        result.place_kept(chunked);
+        for part in 0..chunked.parts() {
+            result.list_updates(chunked.part(part), result.window_mask[part]);
+        }
         result
     }
 
@@ -83,21 +102,61 @@ impl FactorPattern {
         self.col.len()
     }
 
-    fn list_updates(&mut self) {
-        self.update_ptr.push(0);
-        for i in 0..self.rows() {
+    /// A window holds what the rows of its part need at the same time, a power of two, or all entries if that is less.
+    fn place_windows(&mut self, chunked: &ChunkedOrder) {
+        for part in 0..chunked.parts() {
+            let rows = chunked.part(part);
+            let all = (self.ptr[rows.end] - self.ptr[rows.start]) as usize;
+            let reach = |i: usize| {
+                let first = self.col[self.own[i] as usize..self.ptr[i + 1] as usize].first();
+                (self.ptr[i + 1] - self.ptr[first.map_or(i, |&j| j as usize)]) as usize
+            };
+            let needed = rows.map(reach).max().unwrap_or(0).next_power_of_two();
+            let (blocks, mask) = if needed < all { (needed, needed - 1) } else { (all, usize::MAX) };
+            self.window_mask.push(mask);
+            self.window_bounds.push(self.window_bounds[part] + 9 * blocks + PAD);
+        }
+    }
+
+    /// Separator rows need the interior rows that they are coupled with after the windows have moved on.
+    fn place_kept(&mut self, chunked: &ChunkedOrder) {
+        for bridge in &self.bridges {
+            self.kept[bridge[0] as usize] = 0;
+        }
+        for part in 0..chunked.interiors {
+            let mut next = self.kept_bounds[part];
+            for i in chunked.part(part) {
+                if self.kept[i] != FILL {
+                    self.kept[i] = next as u32;
+                    next += 9 * (self.ptr[i + 1] - self.ptr[i]) as usize;
+                }
+            }
+            self.kept_bounds.push(next + PAD);
+        }
+    }
+
+    fn list_updates(&mut self, rows: std::ops::Range<usize>, mask: usize) {
+        if rows.start == 0 {
+            self.update_ptr.push(0);
+        }
+        let first_entry = self.ptr[rows.start] as usize;
+        for i in rows.clone() {
             let begin = self.ptr[i] as usize;
             for p in begin..self.ptr[i + 1] as usize {
                 let j = self.col[p] as usize;
                 let (mut x, mut y) = (begin, self.ptr[j] as usize);
-                let y_end = self.ptr[j + 1] as usize;
+                let (y_begin, y_end) = (y, self.ptr[j + 1] as usize);
                 while x < p && y < y_end {
                     match self.col[x].cmp(&self.col[y]) {
                         std::cmp::Ordering::Less => x += 1,
                         std::cmp::Ordering::Greater => y += 1,
                         std::cmp::Ordering::Equal => {
                             self.update_local.push((x - begin) as u16);
-                            self.update_other.push(y as u32);
+                            self.update_other.push(if j < rows.start {
+                                self.kept[j] + 9 * (y - y_begin) as u32
+                            } else {
+                                9 * ((y - first_entry) & mask) as u32
+                            });
                             x += 1;
                             y += 1;
                         }
@@ -205,7 +264,7 @@ mod tests {
         assert_eq!(updates.len(), 1);
         assert_eq!(
             (factor.update_local[updates.start], factor.update_other[updates.start]),
-            (0, factor.ptr[2])
+            (0, 9 * factor.ptr[2])
         );
     }
 }
