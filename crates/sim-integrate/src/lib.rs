@@ -34,7 +34,8 @@ pub use advise::{Advice, AdviceError, AdviceRequest, Facts, Rejection, Suggestio
 pub use implicit::{NewtonOptions, Projection};
 pub use options::OptionsError;
 pub use stability::{
-    Condition, StabilityError, StabilityReport, StepLimit, Validity, stable_dt, stencil_stable_dt,
+    Condition, Mode, Modes, StabilityError, StabilityReport, StepLimit, Validity, stable_dt,
+    stencil_stable_dt,
 };
 pub use steppers::explicit_euler::ExplicitEuler;
 pub use steppers::explicit_midpoint::ExplicitMidpoint;

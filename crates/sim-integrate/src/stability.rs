@@ -13,7 +13,10 @@ use sim_core::{ExplicitSystem, ImplicitSystem, State};
 
 pub(crate) mod couplings;
 mod matrices;
+mod modes;
 mod spectral;
+
+pub use modes::{MODES_LIMIT, Mode, Modes};
 
 use couplings::{Couplings, CouplingsError};
 use matrices::ScaledMatrices;

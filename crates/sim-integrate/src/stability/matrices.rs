@@ -83,6 +83,11 @@ impl ScaledMatrices {
         self.particles.len()
     }
 
+    /// Particle of each free index.
+    pub fn particles(&self) -> &[usize] {
+        &self.particles
+    }
+
     pub fn is_damped(&self) -> bool {
         self.diagonal.iter().any(|blocks| blocks[1] != Matrix3::zeros())
     }
