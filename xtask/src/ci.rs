@@ -65,6 +65,11 @@ pub fn run(root: &Path) -> Vec<String> {
     for scene in scenes {
         let file = format!("docs/scenes/{scene}");
         step(&format!("scene {scene}"), Command::new(&sim).args(["run", &file, "--json", "--out"]).arg(&out));
+        // A healthy scene raises no alarm; a few seconds of a long one are enough to see.
+        step(
+            &format!("diagnose {scene}"),
+            Command::new(&sim).args(["diagnose", &file, "--json", "--budget", "3"]),
+        );
     }
     println!("--- verify");
     let verify = crate::verify::VerifyOptions { check: true, ..Default::default() };

@@ -150,7 +150,7 @@ pub fn execute(arguments: &AdviseArguments) -> Result<ExitCode, Failure> {
         .collect();
     let rejected = rejected(&advice, &comparison, &choices);
     let applied = match choices.first() {
-        Some(choice) if arguments.apply => Some(apply::apply(&arguments.scene, &choice.changes, &scene)?),
+        Some(choice) if arguments.apply => Some(apply::apply(&arguments.scene, &choice.changes)?),
         _ => None,
     };
     if arguments.json {
@@ -370,7 +370,7 @@ fn print_choices(scene: &str, choices: &[Recommendation], rejected: &[Verdict], 
     println!("  because it is {}", best.reason);
     print_rejected(rejected);
     let changes: Vec<String> = best.changes.iter().map(|change| format!("--set {change}")).collect();
-    println!("use it:  cargo sim run {scene} {}", changes.join(" "));
+    println!("use it:  {} run {scene} {}", crate::program(), changes.join(" "));
     println!("or write it into the scene with --apply");
 }
 

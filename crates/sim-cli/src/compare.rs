@@ -189,7 +189,7 @@ fn print(scene: &str, comparison: &Comparison) {
                 println!("second:  {}", comparison.sentence(second));
             }
             let [id, substeps] = Advice::new(best).changes;
-            println!("use it:  cargo sim run {scene} --set {id} --set {substeps}");
+            println!("use it:  {} run {scene} --set {id} --set {substeps}", crate::program());
         }
     }
 }

@@ -55,6 +55,9 @@ impl Failure {
             println!("{}", json!({ "error": error }));
         } else {
             eprintln!("error: {}", self.message.trim_end());
+            if let Some(hint) = self.details.get("hint").and_then(Value::as_str) {
+                eprintln!("{hint}");
+            }
         }
         ExitCode::from(self.code)
     }

@@ -1,10 +1,12 @@
-//! The `sim` command: run, check, advise, converge, compare, list and describe scenes.
+//! The `sim` command: run, check, advise, diagnose, converge, compare, list and describe scenes.
 
 mod advise;
 mod check;
 mod compare;
 mod converge;
 mod describe;
+mod diagnose;
+mod edit;
 mod failure;
 mod list;
 mod progress;
@@ -16,7 +18,7 @@ use std::process::ExitCode;
 
 const EXIT_CODES: &str = "Exit codes:
   0  done; every expectation was met
-  1  done; an expectation was not met, (converge) a probe does not converge, (advise, compare) no run is within the error
+  1  done; an expectation was not met, (converge) a probe does not converge, (advise, compare) no run is within the error, (diagnose) a fault was found
   2  bad input: the command line, the scene or a file it names
   3  the run failed: diverged, not converged, not settled, or its results could not be written";
 
@@ -47,8 +49,16 @@ enum Command {
     /// Run a scene with every method and say which is the fastest within a wanted error.
     #[command(after_help = EXIT_CODES)]
     Compare(compare::CompareArguments),
+    /// Find out what is wrong with a scene, with evidence and remedies.
+    #[command(after_help = EXIT_CODES)]
+    Diagnose(diagnose::DiagnoseArguments),
     /// Describe an integration method, or list them all.
     Describe(describe::DescribeArguments),
+}
+
+/// How the program is called: through cargo, where it is not on the path, or by its own name.
+pub fn program() -> &'static str {
+    if std::env::var_os("CARGO").is_some() { "cargo sim" } else { "sim" }
 }
 
 fn main() -> ExitCode {
@@ -68,6 +78,7 @@ fn main() -> ExitCode {
         Command::Converge(arguments) => converge::execute(arguments),
         Command::Advise(arguments) => advise::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
+        Command::Diagnose(arguments) => diagnose::execute(arguments),
         Command::Describe(arguments) => describe::execute(arguments),
     };
     match done {

@@ -80,7 +80,11 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode, Failure> {
                 }
             }
             let files: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-            Err(Failure::from(error).with("files", files))
+            let begun = error.partial().is_some();
+            let failure = Failure::from(error).with("files", files);
+            let sets = changes.iter().fold(String::new(), |all, change| all + " --set " + change);
+            let hint = format!("find out why:  {} diagnose {}{sets}", crate::program(), arguments.scene);
+            Err(if begun { failure.with("hint", hint) } else { failure })
         }
     }
 }

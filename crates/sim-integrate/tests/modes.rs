@@ -22,7 +22,7 @@ fn chain(n: usize, damping: f64, rate: f64) -> (ParticleSystem, State) {
     (system, State::at_rest(q))
 }
 
-/// Equal masses between walls: ω_j = 2 √(k/m) sin(jπ / 2(n+1)); dashpots c in proportion β to springs give β ω/2 of critical, mass
+/// Equal masses between walls: `ω_j` = 2 √(k/m) sin(jπ / 2(n+1)); dashpots c in proportion β to springs give β ω/2 of critical, mass
 /// damping a gives a / 2ω (Rayleigh).
 #[test]
 fn a_chain_between_walls() {

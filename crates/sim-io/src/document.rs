@@ -23,7 +23,8 @@ impl Document {
     /// # Errors
     /// [`SceneError`] naming file, field, line and value.
     pub fn load(name: &str, overrides: &[String]) -> Result<Self, SceneError> {
-        let (source, folder) = read::locate(name)?;
+        let (mut source, folder) = read::locate(name)?;
+        overrides.clone_into(&mut source.changes);
         Self::read(&source, overrides, folder)
     }
 

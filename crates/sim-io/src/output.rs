@@ -3,7 +3,7 @@
 use crate::export::vtk::VtkError;
 use crate::export::{csv, vtk, write_whole};
 use crate::report::{self, ReportError};
-use crate::run::result::{ExpectationResult, ProbeValue, RunResult};
+use crate::run::result::{ExpectationResult, ProbeValue, RunResult, SceneSource};
 use crate::scene::document::OutputOptions;
 use serde::Serialize;
 use sim_core::LedgerReport;
@@ -48,6 +48,8 @@ pub enum OutputError {
 pub struct Summary<'a> {
     /// Scene name.
     pub scene: &'a str,
+    /// Where the scene came from.
+    pub source: &'a SceneSource,
     /// Method id.
     pub method: &'static str,
     /// Smallest step in s.
@@ -83,6 +85,7 @@ impl<'a> Summary<'a> {
     pub fn new(result: &'a RunResult, files: &[PathBuf]) -> Self {
         Self {
             scene: &result.scene,
+            source: &result.source,
             method: result.method.id,
             dt: result.dt,
             steps: result.steps,

@@ -158,6 +158,10 @@ fn run_here(
     }
     let result = RunResult {
         scene: scene.header.name.clone(),
+        source: result::SceneSource {
+            file: scene.source.file.clone(),
+            changes: scene.source.changes.clone(),
+        },
         title: scene.header.title.clone(),
         description: scene.header.description.clone(),
         method: outcome.method,

@@ -11,6 +11,8 @@ use std::ops::Range;
 pub struct RunResult {
     /// Name of the scene, fit for a file name.
     pub scene: String,
+    /// Where the scene came from.
+    pub source: SceneSource,
     /// Title for people.
     pub title: String,
     /// What the scene shows.
@@ -57,6 +59,15 @@ pub struct RunResult {
     /// The final state.
     #[serde(skip)]
     pub state: State,
+}
+
+/// Where a scene came from: with it the run can be made again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SceneSource {
+    /// Its file, or the name of a built-in scene.
+    pub file: String,
+    /// What was changed of it, as `PATH=VALUE`.
+    pub changes: Vec<String>,
 }
 
 impl RunResult {

@@ -15,7 +15,8 @@ impl Scene {
     /// # Errors
     /// [`SceneError`] naming file, field, line and value.
     pub fn load(name: &str, overrides: &[String]) -> Result<Self, SceneError> {
-        let (source, folder) = locate(name)?;
+        let (mut source, folder) = locate(name)?;
+        overrides.clone_into(&mut source.changes);
         Self::read(&source, overrides, folder)
     }
 

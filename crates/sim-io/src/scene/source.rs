@@ -8,13 +8,15 @@ use toml::de::{DeTable, DeValue};
 pub(crate) struct Source {
     /// File or built-in name.
     pub file: String,
+    /// What was changed of it before it was read, as `PATH=VALUE`.
+    pub changes: Vec<String>,
     text: String,
     toml: bool,
 }
 
 impl Source {
     pub fn new(file: impl Into<String>, text: impl Into<String>, toml: bool) -> Self {
-        Self { file: file.into(), text: text.into(), toml }
+        Self { file: file.into(), changes: Vec::new(), text: text.into(), toml }
     }
 
     /// A path in this file, with the line of the deepest part of it that the file has.
