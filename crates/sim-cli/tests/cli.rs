@@ -37,6 +37,7 @@ fn a_run_prints_one_object_and_its_files_exist() {
             "method",
             "probes",
             "scene",
+            "source",
             "state_hash",
             "steps",
             "substeps",
