@@ -101,11 +101,12 @@ pub(super) fn build(
         return belt_drive(belt, layout, &laid[index], method, &at);
     }
     let rigid = method.formulation != Formulation::Xpbd;
+    let direct = method.solves_lines(scene);
     let mut builder = PbdSystem::builder(particles).order(method.order).rest_positions(q);
     let mut lists = Vec::new();
     for (index, (part, laid)) in layout.parts.iter().zip(laid).enumerate() {
         let at = root.field("part").index(index);
-        builder = springs(builder, layout, index, (method, rigid), &mut lists, &at)?;
+        builder = springs(builder, layout, index, (direct, rigid), &mut lists, &at)?;
         builder = bending(builder, laid, part.particles.start as u32, &part.id, &mut lists);
         if rigid && !matches!(laid.bending, Bending::None) {
             let value = "plain PBD";
@@ -142,12 +143,12 @@ pub(super) fn build(
     Ok((Constrained { body: Body::Parts(Box::new(system)), options, lists, cables }, state))
 }
 
-/// The springs of a part: along a line solved together if the scene says so, others by sweeps.
+/// The springs of a part: along a line solved together if `direct`, others by sweeps.
 fn springs(
     mut builder: PbdSystemBuilder,
     layout: &Layout,
     part: usize,
-    (method, rigid): (&MethodOptions, bool),
+    (direct, rigid): (bool, bool),
     lists: &mut Vec<List>,
     at: &At<'_>,
 ) -> Result<PbdSystemBuilder, SceneError> {
@@ -176,7 +177,7 @@ fn springs(
         bounds.push(Bound { particles: spring.ends, constraint, compliance, damping });
     }
     let line = matches!(place.kind, "rope" | "belt" | "coil");
-    builder = if method.direct && line { builder.chain(bounds) } else { builder.distances(bounds) };
+    builder = if direct && line { builder.chain(bounds) } else { builder.distances(bounds) };
     lists.push(List { owner: place.id.clone(), what: "spring", springs: place.springs.clone() });
     Ok(builder)
 }

@@ -1,9 +1,14 @@
 //! Distance constraints of a chain, a tree or a loop, solved together.
 //!
-//! One iteration is one Newton step for all links: (J M⁻¹ Jᵀ + α/dt²) Δλ = −residual, a tridiagonal system for a chain.
-//! Links are eliminated from the leaves to the root, which leaves no fill in a tree and one column in a loop: O(n). A
-//! rope with a heavy end is then as stiff as a light one, which sweeps never achieve, as long as substeps are short enough for the turn of
-//! its links (see [`crate::PbdSystemBuilder::chain`]).
+//! A visit solves them by Newton's method to the end: masses, links, and what a tension resists turning with, in O(n) per step. With
+//! the other constraints at rest a substep is one of implicit Euler, so that a rope with a heavy end hangs and swings at frame steps
+//! without stretching. Directions of the start of the substep, plain PBD and nets with many loops get one step of
+//! (J M⁻¹ Jᵀ + α/dt²) Δλ = −residual instead: links are eliminated from the leaves to the root, which leaves no fill in a tree and one
+//! column in a loop.
+
+mod newton;
+mod small;
+mod tree;
 
 use super::{ConstraintSet, Measure, Softness};
 use crate::constraint::{Bound, Constraint, ValueError, direction};
@@ -11,9 +16,11 @@ use crate::constraints::distance::Distance;
 use crate::kernel::Sweep;
 use crate::options::{Formulation, GradientPoint};
 use nalgebra::Vector3;
+use newton::Step;
 use sim_core::EnergyTerm;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
+use tree::{Layout, MOST_LOOPS, Tree};
 
 /// A pivot smaller than this times its diagonal means that the link is redundant (a straight rigid chain between two
 /// pins): it then takes no correction, and the residual in the report shows it.
@@ -24,6 +31,13 @@ const SMALLEST_SHARE: f64 = 1.0 / 64.0;
 
 /// A link that turned farther than this within the substep takes its current direction: the other would not pull it back.
 const LEAST_COSINE: f64 = 0.5;
+
+/// Newton steps of one solve end here, converged or not; the report tells. Five are usual, ten happen where a chain turns by a right angle
+/// in a substep.
+const MOST_STEPS: usize = 30;
+
+/// Share of a link's length to which a solve brings residuals and imbalances.
+const CONVERGED: f64 = 1e-10;
 
 /// The links in elimination order, with the pattern of their matrix.
 #[derive(Clone, Debug)]
@@ -39,11 +53,12 @@ pub(crate) struct ChainSet {
     coupling: Vec<Option<(u32, f64)>>,
     /// Where each product of two entries of a row is subtracted: a diagonal `j`, or an entry `n + k`.
     target: Vec<u32>,
+    tree: Tree,
 }
 
 impl ChainSet {
     pub(crate) fn new(items: &[Bound<Distance, 2>]) -> Self {
-        let order = elimination_order(items);
+        let (order, tree) = elimination_order(items);
         let links: Vec<_> = order.iter().map(|&i| items[i as usize]).collect();
         let mut slot = vec![0; links.len()];
         for (place, &user) in (0_u32..).zip(&order) {
@@ -57,6 +72,7 @@ impl ChainSet {
             column: Vec::new(),
             coupling: Vec::new(),
             target: Vec::new(),
+            tree,
         };
         set.find_pattern();
         set
@@ -113,6 +129,80 @@ impl ChainSet {
     fn places(&self) -> [usize; 4] {
         let n = self.links.len();
         [n, 2 * n, 3 * n, 6 * n]
+    }
+
+    /// Where the values of Newton steps are.
+    fn layout(&self) -> Layout {
+        let [.., matrix] = self.places();
+        Layout::new(matrix + self.links.len() + self.column.len(), &self.tree)
+    }
+
+    /// Whether a solve is Newton's method with everything in it. Otherwise it is one step along fixed directions: those of the start
+    /// of the substep, which keep angular momentum; those of plain PBD, which has no multipliers; and in nets of many loops.
+    fn is_newton(&self, sweep: &Sweep<'_>) -> bool {
+        sweep.rule.formulation == Formulation::Xpbd
+            && sweep.rule.gradient == GradientPoint::Current
+            && self.links.len() - self.tree.hanging <= MOST_LOOPS
+    }
+
+    /// Everything that a Newton step needs at the current positions and multipliers. Returns the sum of squared residuals and
+    /// imbalances in m², and the largest of them over the length of its link.
+    fn linearize(&self, step: &Step<'_, '_>) -> (f64, f64) {
+        let (sweep, at) = (step.sweep, step.at);
+        let (mut squares, mut worst) = (0.0, 0.0_f64);
+        let mut shortest = f64::INFINITY;
+        for (slot, link) in self.links.iter().enumerate() {
+            let [p, q] = step.ends(slot).map(|node| sweep.position(self.tree.particles[node]));
+            let (length, along) = direction(p - q);
+            let (damping, softness) = self.softness(slot, sweep);
+            let residual = self.residual(slot, length - link.constraint.rest_length, sweep);
+            let pull = (-sweep.work(slot)).max(0.0);
+            step.set_vector(at.direction(slot), along);
+            sweep.set_work(at.turning(slot), if length > 0.0 { pull / length } else { 0.0 });
+            sweep.set_work(at.softness(slot), softness / damping);
+            sweep.set_work(at.residual(slot), residual / damping);
+            squares += residual * residual;
+            worst = worst.max(residual.abs() / link.constraint.scale());
+            shortest = shortest.min(link.constraint.scale());
+        }
+        step.unbalanced(|slot| sweep.work(slot));
+        for node in 0..self.tree.particles.len() {
+            let imbalance = step.imbalance(node).norm_squared();
+            squares += imbalance;
+            worst = worst.max(imbalance.sqrt() / shortest);
+        }
+        (squares, worst)
+    }
+
+    fn solve_by_newton(&self, sweep: &Sweep<'_>) {
+        let step = Step { tree: &self.tree, at: self.layout(), sweep };
+        let at = step.at;
+        let advance = |share: f64| {
+            for (node, &particle) in self.tree.particles.iter().enumerate() {
+                let way = step.vector(at.step(node)) * share;
+                step.set_vector(at.way(node), step.vector(at.way(node)) + way);
+                sweep.shift(particle, way);
+            }
+            for slot in 0..self.links.len() {
+                sweep.set_work(slot, sweep.work(slot) + share * sweep.work(at.multiplier_step(slot)));
+            }
+        };
+        let (mut squares, mut worst) = self.linearize(&step);
+        for _ in 0..MOST_STEPS {
+            if worst <= CONVERGED {
+                break;
+            }
+            step.solve();
+            let mut share = 1.0;
+            advance(share);
+            let (mut next, mut farthest) = self.linearize(&step);
+            while next > squares && share > SMALLEST_SHARE {
+                share *= 0.5;
+                advance(-share);
+                (next, farthest) = self.linearize(&step);
+            }
+            (squares, worst) = (next, farthest);
+        }
     }
 
     /// Factor 1 + γ of damping, and α/dt².
@@ -243,21 +333,24 @@ impl ChainSet {
     }
 }
 
-/// Links from the leaves of a spanning forest to its roots, and those that close loops last.
-fn elimination_order(links: &[Bound<Distance, 2>]) -> Vec<u32> {
+/// Links from the leaves of a spanning forest to its roots, then those that close loops; and the forest.
+fn elimination_order(links: &[Bound<Distance, 2>]) -> (Vec<u32>, Tree) {
     let mut at_particle: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (i, link) in (0_u32..).zip(links) {
         link.particles.iter().for_each(|&p| at_particle.entry(p).or_default().push(i));
     }
-    let mut roots: Vec<u32> = at_particle.keys().copied().collect();
+    let particles: Vec<u32> = at_particle.keys().copied().collect();
+    let node = |p: u32| particles.binary_search(&p).map_or(0, |k| k as u32);
+    let mut from: Vec<u32> = particles.clone();
     // From an end where there is one, so that a chain is eliminated along its length.
-    roots.sort_by_key(|p| (at_particle[p].len() != 1, *p));
+    from.sort_by_key(|p| (at_particle[p].len() != 1, *p));
     let (mut reached, mut used) = (BTreeSet::new(), vec![false; links.len()]);
-    let mut order = Vec::new();
-    for root in roots {
+    let (mut order, mut ends, mut roots) = (Vec::new(), Vec::new(), Vec::new());
+    for root in from {
         if !reached.insert(root) {
             continue;
         }
+        roots.push(node(root));
         let mut queue = VecDeque::from([root]);
         while let Some(p) = queue.pop_front() {
             for &i in &at_particle[&p] {
@@ -266,14 +359,20 @@ fn elimination_order(links: &[Bound<Distance, 2>]) -> Vec<u32> {
                 if !used[i as usize] && reached.insert(other) {
                     used[i as usize] = true;
                     order.push(i);
+                    ends.push([node(other), node(p)]);
                     queue.push_back(other);
                 }
             }
         }
     }
     order.reverse();
-    order.extend((0..links.len() as u32).filter(|&i| !used[i as usize]));
-    order
+    ends.reverse();
+    let tree = ends.len();
+    for i in (0..links.len()).filter(|&i| !used[i]) {
+        order.push(i as u32);
+        ends.push(links[i].particles.map(node));
+    }
+    (order, Tree::new(particles, ends, tree, roots))
 }
 
 impl ConstraintSet for ChainSet {
@@ -292,8 +391,7 @@ impl ConstraintSet for ChainSet {
     fn reorder(&mut self, _order: &[u32]) {}
 
     fn work_len(&self) -> usize {
-        let [.., matrix] = self.places();
-        matrix + self.links.len() + self.column.len()
+        self.layout().end()
     }
 
     fn multiplier_len(&self) -> usize {
@@ -305,22 +403,41 @@ impl ConstraintSet for ChainSet {
             let x = link.particles.map(|p| sweep.position(p));
             sweep.set_work(self.places()[0] + i, link.constraint.evaluate(0.0, &x).0);
         }
+        let at = self.layout();
+        (at.way(0)..at.way(self.tree.particles.len())).for_each(|place| sweep.set_work(place, 0.0));
     }
 
     fn sweep(&self, units: Range<usize>, sweep: &Sweep<'_>) {
-        if !units.is_empty() {
+        if units.is_empty() {
+            return;
+        }
+        if self.is_newton(sweep) {
+            self.solve_by_newton(sweep);
+        } else {
             self.solve(sweep);
         }
     }
 
     fn measure(&self, sweep: &Sweep<'_>, visit: &mut dyn FnMut(Measure)) {
+        let step = Step { tree: &self.tree, at: self.layout(), sweep };
+        let balanced = !self.is_newton(sweep);
+        if !balanced {
+            self.linearize(&step);
+        }
         for (slot, link) in self.links.iter().enumerate() {
             let x = link.particles.map(|p| sweep.position(p));
             let value = link.constraint.evaluate(0.0, &x).0;
+            let residual = self.residual(slot, value, sweep);
+            // What the nodes of a link are out of balance counts as well.
+            let imbalance = if balanced {
+                0.0
+            } else {
+                step.ends(slot).map(|node| step.imbalance(node).norm()).into_iter().fold(0.0, f64::max)
+            };
             visit(Measure {
                 index: self.index[slot] as usize,
                 value,
-                residual: self.residual(slot, value, sweep),
+                residual: if residual.abs() < imbalance { imbalance } else { residual },
                 scale: link.constraint.scale(),
                 rigid: link.compliance == 0.0,
             });

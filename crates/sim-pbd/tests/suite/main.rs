@@ -4,6 +4,7 @@
 #![allow(clippy::approx_constant, clippy::needless_range_loop)]
 
 mod belts;
+mod chains;
 mod common;
 mod contact;
 mod orders;

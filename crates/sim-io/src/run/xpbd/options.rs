@@ -14,8 +14,8 @@ pub(crate) struct MethodOptions {
     pub iterations: u32,
     /// Order of the constraints in a sweep.
     pub order: SolveOrder,
-    /// Springs along a line are solved together.
-    pub direct: bool,
+    /// Springs along a line are solved together; absent = where nothing is touched.
+    pub direct: Option<bool>,
     /// What compliance means.
     pub formulation: Formulation,
     /// Factor on corrections.
@@ -32,7 +32,7 @@ impl Default for MethodOptions {
         Self {
             iterations: solver.iterations,
             order: SolveOrder::List,
-            direct: false,
+            direct: None,
             formulation: solver.formulation,
             over_relaxation: solver.over_relaxation,
             gradient: solver.gradient,
@@ -58,7 +58,9 @@ impl MethodOptions {
             .parts
             .iter()
             .any(|part| matches!(part, crate::scene::part::Part::Belt(belt) if belt.is_drive()));
-        for (name, other) in [("order", options.order != SolveOrder::List), ("direct", options.direct)] {
+        for (name, other) in
+            [("order", options.order != SolveOrder::List), ("direct", options.direct == Some(true))]
+        {
             if drive && other {
                 return Err(at.field(name).refuse(name, "left at its default for a belt drive"));
             }
@@ -66,10 +68,19 @@ impl MethodOptions {
         if drive && options.formulation != Formulation::Xpbd {
             return Err(at.field("formulation").refuse("pbd", "\"xpbd\" for a belt drive"));
         }
-        if options.direct && options.formulation != Formulation::Xpbd {
+        if options.direct == Some(true) && options.formulation != Formulation::Xpbd {
             return Err(at.field("direct").refuse("true", "false with plain PBD"));
         }
         Ok(options)
+    }
+
+    /// Whether springs along lines are solved together. A solve that converges pays where nothing undoes it: contacts do, in every
+    /// sweep.
+    pub fn solves_lines(&self, scene: &Scene) -> bool {
+        let touched = !scene.colliders.is_empty()
+            || scene.contact.as_ref().is_some_and(|contact| contact.between_parts.is_some());
+        let converges = self.formulation == Formulation::Xpbd && self.gradient == GradientPoint::Current;
+        self.direct.unwrap_or(converges && !touched)
     }
 
     /// Options of the solver; substeps and threads are the run's.
