@@ -111,6 +111,9 @@ fn a_step_is_one_of_implicit_euler() {
     }
 }
 
+/// A name, links and pins.
+type Case<'a> = (&'a str, Vec<[u32; 2]>, &'a [usize]);
+
 /// Trees, pins inside and at the ends, redundant links, loops: every solve ends balanced.
 #[test]
 fn trees_and_loops_converge() {
@@ -126,7 +129,6 @@ fn trees_and_loops_converge() {
     };
     let star: &[[u32; 2]] =
         &[[0, 1], [0, 4], [4, 8], [4, 5], [5, 9], [1, 2], [2, 3], [2, 6], [6, 10], [6, 7], [10, 11]];
-    type Case<'a> = (&'a str, Vec<[u32; 2]>, &'a [usize]);
     let cases: [Case<'_>; 5] = [
         ("tree", star.to_vec(), &[0]),
         ("free tree", star.to_vec(), &[]),
