@@ -45,7 +45,8 @@ pub enum PulleyDrive {
 pub struct Pulley {
     /// Center in the plane of the belt, m.
     pub center: [f64; 2],
-    /// Radius in m at which the belt runs.
+    /// Radius in m at which the belt runs. The drum behind is a little larger: the belt is a polygon, whose corners lie outside of the
+    /// round belt that it stands for.
     pub radius: f64,
     /// How it turns.
     pub drive: PulleyDrive,
@@ -81,6 +82,18 @@ pub enum BeltError {
     /// The belt has no path around the pulleys.
     #[error("belt path")]
     Path(#[from] PathError),
+    /// Too few particles for a pulley.
+    #[error(
+        "segments of {segment} m do not go round pulley {pulley} of radius {radius} m; use more particles"
+    )]
+    Coarse {
+        /// Pulley.
+        pulley: usize,
+        /// Length of a segment in m.
+        segment: f64,
+        /// Radius in m.
+        radius: f64,
+    },
     /// The model could not be built.
     #[error("belt model")]
     Model(#[from] PbdError),
@@ -92,6 +105,12 @@ pub struct BeltModel {
     drive: BeltDrive,
     path: BeltPath,
     system: PbdSystem,
+}
+
+/// Radius of the corners of a polygon of such segments whose arcs between are as long as the segments: 2 sin(s/2R) of the corner
+/// radius is a segment.
+fn corner_radius(radius: f64, segment: f64) -> f64 {
+    0.5 * segment / (0.5 * segment / radius).sin()
 }
 
 impl BeltDrive {
@@ -112,6 +131,16 @@ impl BeltDrive {
             self.pulleys.iter().map(|p| (Vector2::from(p.center), p.radius)).collect();
         let path = BeltPath::around(&circles)?;
         let n = self.particles;
+        let segment = path.length() / n as f64;
+        for (index, pulley) in self.pulleys.iter().enumerate() {
+            // A segment that spans a right angle makes no round pulley.
+            if segment > std::f64::consts::FRAC_PI_2 * pulley.radius {
+                return Err(BeltError::Coarse { pulley: index, segment, radius: pulley.radius });
+            }
+        }
+        let corners: Vec<(Vector2<f64>, f64)> =
+            circles.iter().map(|&(center, radius)| (center, corner_radius(radius, segment))).collect();
+        let laid = BeltPath::around(&corners)?;
         let mass = self.mass_per_length * self.rest_length / n as f64;
         let particles: ParticleSystem = ParticleSystemBuilder::new(vec![mass; n])
             .build()
@@ -132,7 +161,7 @@ impl BeltDrive {
                 }
             };
             let [x, y] = pulley.center;
-            let drum = Cylinder { radius: pulley.radius, half_length };
+            let drum = Cylinder { radius: corner_radius(pulley.radius, segment), half_length };
             builder = builder.collider(
                 Collider::fixed(drum, [x, y, 0.0]).with_friction(pulley.friction).with_rotation(rotation),
             );
@@ -145,7 +174,7 @@ impl BeltDrive {
         let mut q = Vec::with_capacity(3 * n);
         let mut v = Vec::with_capacity(3 * n);
         for i in 0..n {
-            let (place, tangent) = path.at(path.length() * i as f64 / n as f64);
+            let (place, tangent) = laid.at(laid.length() * i as f64 / n as f64);
             q.extend([place.x, place.y, 0.0]);
             v.extend([tangent.x * self.initial_speed, tangent.y * self.initial_speed, 0.0]);
         }

@@ -1,6 +1,6 @@
 //! A belt drive with two equal pulleys under three loads: tensions, slip arc and speed by creep theory.
 
-use super::drives::{corners, pulley, run, speed};
+use super::drives::{pulley, run, speed};
 use crate::verify::cases::{CaseError, relative, worst};
 use crate::verify::catalogue::{Job, Outcome, Scope};
 use sim_pbd::{BeltDrive, BeltReport, PulleyDrive};
@@ -73,10 +73,9 @@ fn path() -> f64 {
 }
 
 fn drive(friction: f64, torque: f64, particles: usize, turns: (f64, f64)) -> Result<BeltReport, CaseError> {
-    let radius = corners(RADIUS, path() / particles as f64);
     let load = PulleyDrive::Torque { torque: -torque, inertia: 1e-3, drag: 0.0 };
     let drive = BeltDrive {
-        pulleys: vec![pulley(0.0, radius, friction, speed(SPEED)), pulley(DISTANCE, radius, friction, load)],
+        pulleys: vec![pulley(0.0, RADIUS, friction, speed(SPEED)), pulley(DISTANCE, RADIUS, friction, load)],
         axial_stiffness: STIFFNESS,
         mass_per_length: MASS_PER_LENGTH,
         rest_length: path() / STRETCH,

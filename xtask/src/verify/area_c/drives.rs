@@ -106,11 +106,6 @@ pub(super) fn centrifugal(case: &Case) -> Verdict {
     ])
 }
 
-/// A belt is a polygon: a pulley whose corners lie this far out carries it as a round one of the given radius does.
-pub(super) fn corners(radius: f64, segment: f64) -> f64 {
-    0.5 * segment / (0.5 * segment / radius).sin()
-}
-
 /// The drive of the cases on slip arcs and creep under `torque`: averages and creep.
 fn power_drive(torque: f64, (settle, average): (f64, f64)) -> Result<(BeltReport, f64), CaseError> {
     let (lengths, tensions, creep) = (
@@ -121,12 +116,11 @@ fn power_drive(torque: f64, (settle, average): (f64, f64)) -> Result<(BeltReport
     let (big, small) = (input(lengths, "R")?, input(lengths, "r")?);
     let (v, friction) = (input(creep, "v_driver_surface")?, input(tensions, "mu")?);
     let particles = 96;
-    let segment = expected(lengths, "L_open")? / particles as f64;
     let load = PulleyDrive::Torque { torque: -torque, inertia: 1e-3, drag: 0.0 };
     let drive = BeltDrive {
         pulleys: vec![
-            pulley(0.0, corners(big, segment), friction, speed(v / big)),
-            pulley(input(lengths, "C")?, corners(small, segment), friction, load),
+            pulley(0.0, big, friction, speed(v / big)),
+            pulley(input(lengths, "C")?, small, friction, load),
         ],
         axial_stiffness: input(creep, "EA")?,
         // So light that m v² is below a hundredth of the slack tension.
@@ -260,11 +254,10 @@ pub(super) fn torsional_mode(case: &Case) -> Verdict {
     let span = input(case, "L_span")?;
     let mode = expected(case, "mode_theta2_over_theta1")?;
     let free = |inertia| PulleyDrive::Torque { torque: 0.0, inertia, drag: 0.0 };
-    let segment = span / 34.0;
     let drive = BeltDrive {
         pulleys: vec![
-            pulley(0.0, corners(r1, segment), 5.0, free(j1)),
-            pulley((span * span + (r2 - r1) * (r2 - r1)).sqrt(), corners(r2, segment), 5.0, free(j2)),
+            pulley(0.0, r1, 5.0, free(j1)),
+            pulley((span * span + (r2 - r1) * (r2 - r1)).sqrt(), r2, 5.0, free(j2)),
         ],
         axial_stiffness: input(case, "EA")?,
         mass_per_length: 0.005,
