@@ -7,12 +7,14 @@ mod belt_loop;
 mod catenary;
 mod cloth;
 mod coil;
+mod knot;
 mod mesh;
 mod rope;
 
 pub use belt_loop::{BeltLoopOptions, Pulley, belt_length, belt_loop};
 pub use cloth::{ClothFaces, ClothOptions, cloth};
 pub use coil::{CoilOptions, coil};
+pub use knot::{knot_determinant, open_knot_determinant};
 pub use mesh::from_mesh;
 pub use rope::{RopeOptions, rope};
 

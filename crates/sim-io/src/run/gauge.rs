@@ -30,6 +30,7 @@ enum Reading {
     Tension(usize),
     Strain(usize),
     MaxStrain(Range<usize>),
+    Knot(Range<usize>),
     Length(Range<usize>),
     Energy(EnergyEntry),
     Momentum(Component),
@@ -97,6 +98,7 @@ pub(crate) fn gauges(scene: &Scene, model: &Model) -> Result<Vec<Option<Gauge>>,
                 ("1", Some(Reading::MaxStrain(range)))
             }
             Probe::Length(p) => ("m", Some(Reading::Length(edges(&p.part)?))),
+            Probe::Knot(p) => ("1", Some(Reading::Knot(model.layout.part(&p.part).particles.clone()))),
             Probe::Energy(p) => match p.term {
                 EnergyEntry::MaxRelativeResidual => ("1", Some(Reading::Energy(p.term))),
                 _ => ("J", Some(Reading::Energy(p.term))),
@@ -224,6 +226,12 @@ impl Gauge {
             }
             Reading::Strain(spring) => strain(*spring),
             Reading::MaxStrain(range) => range.clone().map(|i| strain(i).abs()).fold(0.0, f64::max),
+            Reading::Knot(range) => {
+                let points: Vec<[f64; 3]> =
+                    range.clone().map(|i| vector(&state.q, i)).map(<[f64; 3]>::from).collect();
+                sim_core::topology::open_knot_determinant(&points)
+                    .map_or(0.0, |determinant| determinant as f64)
+            }
             Reading::Length(range) => range.clone().map(|i| springs.length(i, &state.q)).sum(),
             Reading::Energy(entry) => energy(*entry, view.energy),
             Reading::Momentum(c) => component(momentum(view.system, state), *c),

@@ -283,7 +283,7 @@ fn probes(scene: &Scene, root: &At<'_>) -> Result<(), SceneError> {
                 at.field("part").exists(&p.part, "part", ids.clone())?;
             }
             Probe::Tension(p) | Probe::Strain(p) => at.field("part").exists(&p.part, "part", ids.clone())?,
-            Probe::MaxStrain(p) | Probe::Length(p) => {
+            Probe::MaxStrain(p) | Probe::Length(p) | Probe::Knot(p) => {
                 at.field("part").exists(&p.part, "part", ids.clone())?;
             }
             Probe::Ratio(p) | Probe::Difference(p) => {

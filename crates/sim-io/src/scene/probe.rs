@@ -25,6 +25,8 @@ kinds! {
         "max_strain" => MaxStrain(PartQuantity),
         /// Sum of the lengths of a part's structural springs in m.
         "length" => Length(PartQuantity),
+        /// Determinant of the knot in a part's line of particles: 1 none, 3 an overhand knot; 0 where no view shows it.
+        "knot" => Knot(PartQuantity),
         /// Energy or work in J.
         "energy" => Energy(EnergyQuantity),
         /// Total momentum of the free particles in kg·m/s.
@@ -454,7 +456,7 @@ impl Probe {
         match self {
             Self::Position(p) | Self::Displacement(p) | Self::Velocity(p) | Self::Force(p) => &p.name,
             Self::Tension(p) | Self::Strain(p) => &p.name,
-            Self::MaxStrain(p) | Self::Length(p) => &p.name,
+            Self::MaxStrain(p) | Self::Length(p) | Self::Knot(p) => &p.name,
             Self::Energy(p) => &p.name,
             Self::Momentum(p) | Self::AngularMomentum(p) | Self::CenterOfMass(p) => &p.name,
             Self::Collider(p) => &p.name,
@@ -470,7 +472,7 @@ impl Probe {
         match self {
             Self::Position(p) | Self::Displacement(p) | Self::Velocity(p) | Self::Force(p) => Some(&p.value),
             Self::Tension(p) | Self::Strain(p) => Some(&p.value),
-            Self::MaxStrain(p) | Self::Length(p) => Some(&p.value),
+            Self::MaxStrain(p) | Self::Length(p) | Self::Knot(p) => Some(&p.value),
             Self::Energy(p) => Some(&p.value),
             Self::Momentum(p) | Self::AngularMomentum(p) | Self::CenterOfMass(p) => Some(&p.value),
             Self::Collider(p) => Some(&p.value),
