@@ -30,6 +30,7 @@ mod page;
 mod solvers;
 mod spring_layout;
 mod steppers;
+mod tunnelling;
 
 use catalogue::{Job, Outcome, SECTIONS, Scope};
 

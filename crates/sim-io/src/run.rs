@@ -156,6 +156,14 @@ fn run_here(
     {
         warnings.push(convergence.sentence.clone());
     }
+    if let Some(convergence) = &outcome.convergence
+        && convergence.stopped > 0
+    {
+        warnings.push(format!(
+            "parts were stopped short {} times: constraints would have dragged them through a collider; more substeps make that rarer",
+            convergence.stopped
+        ));
+    }
     let result = RunResult {
         scene: scene.header.name.clone(),
         source: result::SceneSource {

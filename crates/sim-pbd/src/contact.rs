@@ -12,6 +12,7 @@ mod broad;
 pub mod closest;
 pub mod collider;
 mod detect;
+mod safe;
 pub mod shapes;
 mod solve;
 
@@ -175,6 +176,8 @@ pub struct ContactReport {
     pub depenetrations_limited: usize,
     /// Substeps of the step in which constraints moved parts beyond the margin and contacts were looked for again.
     pub repeated_searches: usize,
+    /// How often, over the whole step, a part was stopped short because constraints would have dragged it through a collider.
+    pub stopped: usize,
     /// Largest remaining penetration in m.
     pub deepest: f64,
     /// Force in N of everything on each collider, and moment in N·m about its axis.

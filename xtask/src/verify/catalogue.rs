@@ -3,7 +3,7 @@
 use super::charts::Chart;
 use super::{
     area_a, area_b, area_c, area_d, area_e, area_f, certificate, constraints, elements, forces, limits,
-    links, mutants, solvers, steppers,
+    links, mutants, solvers, steppers, tunnelling,
 };
 use sim_verify::{Claim, OrderReport};
 
@@ -75,6 +75,7 @@ pub const SECTIONS: &[Section] = &[
     Section { crate_name: "sim-pbd", jobs: links::jobs },
     Section { crate_name: "sim-pbd", jobs: area_f::jobs },
     Section { crate_name: "sim-pbd", jobs: area_c::jobs },
+    Section { crate_name: "sim-pbd", jobs: tunnelling::jobs },
     Section { crate_name: "sim-verify", jobs: mutants::jobs },
     Section { crate_name: "sim-verify", jobs: constraints::mutants },
     Section { crate_name: "sim-verify", jobs: elements::mutants::jobs },

@@ -122,9 +122,9 @@ fn coloring_determinant(crossings: &[Crossing]) -> u64 {
         row[(below + 1) % n] -= 1;
     }
     matrix.pop();
-    matrix.iter_mut().for_each(|row| {
+    for row in &mut matrix {
         row.pop();
-    });
+    }
     let residue = determinant(matrix);
     residue.min(PRIME - residue) as u64
 }

@@ -319,7 +319,7 @@ fn target(gap: f64, options: &ContactOptions, dt: f64) -> (f64, bool) {
 }
 
 /// Distance of a feature from a shape: place along the segment, and surface there.
-fn distance(shape: &dyn Shape, feature: &Feature, p: &[Vector3<f64>; 2]) -> (f64, Surface) {
+pub(super) fn distance(shape: &dyn Shape, feature: &Feature, p: &[Vector3<f64>; 2]) -> (f64, Surface) {
     if feature.count == 1 {
         return (0.0, shape.surface(p[0]));
     }

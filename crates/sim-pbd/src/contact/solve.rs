@@ -2,12 +2,15 @@
 
 use super::collider::ColliderState;
 use super::detect::{Contact, Features, Partner, Search, Ways};
+use super::safe;
 use super::{Collider, ContactForce, ContactOptions, ContactReport};
 use crate::kernel::Sweep;
 use nalgebra::Vector3;
 
 /// A surface met at less than this cosine from where it was met first is another face: the first plane then counts.
 const SAME_FACE: f64 = 0.7;
+/// Depth over the thickness from which a contact that was found may not hold.
+const DEEP: f64 = 0.5;
 /// Sweeps over contacts alone after a repeated search.
 const EXTRA_SWEEPS: usize = 8;
 
@@ -48,6 +51,7 @@ impl ContactWork {
         self.contacts.clear();
         self.report.depenetrations_limited = 0;
         self.report.repeated_searches = 0;
+        self.report.stopped = 0;
     }
 
     pub(crate) fn store(&self, internal: &mut [f64]) {
@@ -109,19 +113,26 @@ impl ContactWork {
         }
     }
 
-    /// Looks again when constraints moved parts farther than the margin that was searched.
+    /// Looks again when constraints moved parts farther than the margin that was searched, and stops what would get through all the
+    /// same.
     pub(crate) fn check(&mut self, model: &ContactModel, sweep: &Sweep<'_>) {
         let strayed = model.features.list.iter().zip(&self.predicted).any(|(feature, predicted)| {
             let margin = model.options.margin.unwrap_or(feature.radius);
             (sweep.position(feature.particles[0]) - predicted).norm() > margin
         });
-        if !strayed {
-            return;
+        if strayed {
+            self.report.repeated_searches += 1;
+            self.find(model, sweep);
+            for _ in 0..EXTRA_SWEEPS {
+                self.solve(model, sweep);
+            }
         }
-        self.report.repeated_searches += 1;
-        self.find(model, sweep);
-        for _ in 0..EXTRA_SWEEPS {
-            self.solve(model, sweep);
+        let deep = self.contacts.iter().any(|contact| {
+            matches!(contact.key.1, Partner::Collider { .. })
+                && gap(contact, &model.colliders, &self.states, sweep).0 < -DEEP * contact.thickness
+        });
+        if strayed || deep {
+            self.report.stopped += safe::stop(&model.features, &model.colliders, &self.states, sweep);
         }
     }
 

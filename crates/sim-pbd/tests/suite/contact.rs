@@ -397,3 +397,57 @@ fn ropes_rest_on_each_other() {
     // It swings a little for ever: the mean over a second is its weight.
     close(carried, 0.02 * n as f64 * G, 0.1 * 0.02 * n as f64 * G, "weight of the upper rope");
 }
+
+/// A heavy end pulls a rope over a thin rod at 50 m/s: constraints drag its links across in a substep, and are stopped.
+#[test]
+fn a_rope_that_is_dragged_across_a_rod_does_not_get_through() {
+    use sim_pbd::contact::shapes::Capsule;
+    let n = 20;
+    // A ring around nothing, above the rod, one particle heavy and fast.
+    let mut mass = vec![0.001; n];
+    mass[0] = 1.0;
+    let angle = |i: usize| std::f64::consts::TAU * i as f64 / n as f64;
+    let q: Vec<f64> = (0..n)
+        .flat_map(|i| [0.2 + 0.1 * angle(i).cos(), 0.1 * angle(i).sin(), 0.05 * angle(i).cos()])
+        .collect();
+    let chord =
+        |i: usize, j: usize| (0..3).map(|k| (q[3 * i + k] - q[3 * j + k]).powi(2)).sum::<f64>().sqrt();
+    let links: Vec<_> = (0..n).map(|i| link(i, (i + 1) % n, chord(i, (i + 1) % n), 1e-5)).collect();
+    let around: Vec<u32> = (0..n as u32).collect();
+    let mut skin = Skin::rope(0.001, &around);
+    skin.segments.push([n as u32 - 1, 0]);
+    let system = PbdSystem::builder(particles(&mass, &[], [0.0; 3]))
+        .distances(links)
+        .collider(Collider::fixed(Capsule { half_length: 2.0, radius: 0.002 }, [0.0; 3]))
+        .skin(skin)
+        .build()
+        .unwrap();
+    let mut state = system.state_at_rest(q.clone());
+    // All fly towards the rod; the heavy one, farthest from it, fastest.
+    for i in 0..n {
+        state.v[3 * i] = if i == 0 { -60.0 } else { -50.0 };
+    }
+    let mut xpbd = Xpbd::new(&system, options(1, 1)).unwrap();
+    let mut stopped = 0;
+    for step in 0..60 {
+        Stepper::step(&mut xpbd, &system, &mut state, 1.0 / 1200.0).unwrap();
+        stopped += xpbd.contact_report().stopped;
+        let at = |i: usize| [state.q[3 * (i % n)], state.q[3 * (i % n) + 1]];
+        let turn: f64 = (0..n)
+            .map(|i| {
+                let (a, b) = (at(i), at(i + 1));
+                (a[0] * b[1] - a[1] * b[0]).atan2(a[0] * b[0] + a[1] * b[1])
+            })
+            .sum();
+        assert!(turn.abs() < 1.0, "linked with the rod after substep {step}");
+        // Segments stay outside of the rod itself.
+        for i in 0..n {
+            let (a, b) = (at(i), at(i + 1));
+            let d = [b[0] - a[0], b[1] - a[1]];
+            let s = (-(a[0] * d[0] + a[1] * d[1]) / (d[0] * d[0] + d[1] * d[1])).clamp(0.0, 1.0);
+            let nearest = (a[0] + s * d[0]).hypot(a[1] + s * d[1]);
+            assert!(nearest > 0.002, "segment {i} is {nearest} m from the axis after substep {step}");
+        }
+    }
+    assert!(stopped > 0, "the case does not need the last word");
+}

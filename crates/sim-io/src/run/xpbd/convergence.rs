@@ -31,6 +31,8 @@ pub struct Convergence {
     pub deepest_contact: f64,
     /// How often parts that overlapped were let out at the limited speed.
     pub depenetrations_limited: u64,
+    /// How often a part was stopped short because constraints would have dragged it through a collider.
+    pub stopped: u64,
     /// The same in a sentence.
     pub sentence: String,
 }
@@ -58,6 +60,7 @@ pub(super) struct Watch {
     rms: f64,
     deepest: f64,
     limited: u64,
+    stopped: u64,
 }
 
 impl Watch {
@@ -67,6 +70,7 @@ impl Watch {
         self.rms = self.rms.max(report.rms);
         self.deepest = self.deepest.max(contact.deepest);
         self.limited += contact.depenetrations_limited as u64;
+        self.stopped += contact.stopped as u64;
         for (kept, found) in [(&mut self.largest, report.worst), (&mut self.rigid, report.worst_rigid)] {
             if let Some(worst) = found
                 && kept.is_none_or(|(_, kept)| worst.relative > kept.relative)
@@ -100,6 +104,7 @@ impl Watch {
             largest_rms: self.rms,
             deepest_contact: self.deepest,
             depenetrations_limited: self.limited,
+            stopped: self.stopped,
             sentence,
         }
     }
