@@ -6,6 +6,7 @@ pub mod memory;
 pub mod shapes;
 pub mod w1;
 pub mod w2;
+pub mod w3;
 pub mod w4;
 pub mod w5;
 
@@ -13,6 +14,7 @@ pub mod w5;
 pub const WORKLOADS: &[Workload] = &[
     w1::WORKLOAD,
     w2::WORKLOAD,
+    w3::WORKLOAD,
     w4::WORKLOAD,
     w5::WORKLOAD,
     shapes::GRIDS,

@@ -32,9 +32,9 @@ const SMALLEST_SHARE: f64 = 1.0 / 64.0;
 /// A link that turned farther than this within the substep takes its current direction: the other would not pull it back.
 const LEAST_COSINE: f64 = 0.5;
 
-/// Newton steps of one solve end here, converged or not; the report tells. Five are usual, ten happen where a chain turns by a right angle
+/// Newton steps of one solve end here, converged or not; the report tells. Five are usual, tens happen where a chain of thousands of links turns by a right angle
 /// in a substep.
-const MOST_STEPS: usize = 30;
+const MOST_STEPS: usize = 100;
 
 /// Share of a link's length to which a solve brings residuals and imbalances.
 const CONVERGED: f64 = 1e-10;
