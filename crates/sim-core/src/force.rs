@@ -92,6 +92,12 @@ pub trait Force: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Energy in J that materials have lost inside on the way from `at.start` to `at`, not negative. [`Force::add_power`] counts it as
+    /// conservative.
+    fn inelastic_loss(&self, _at: Kinematics<'_>) -> f64 {
+        0.0
+    }
+
     /// Reports the index of every stencil that its history says is broken.
     fn broken(&self, _internal: &[f64], _report: &mut dyn FnMut(usize)) {}
 

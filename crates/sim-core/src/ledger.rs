@@ -18,6 +18,9 @@ use serde::Serialize;
 /// ```
 ///
 /// so that `residual` is a check of the step and not a remainder. Particles that are not free move with `Δq/dt`.
+///
+/// What materials lose inside follows from the history at both ends of the step ([`System::inelastic_loss`]), and breakage from the energy
+/// that is missing after it; both are inelastic work.
 #[derive(Clone, Debug)]
 pub struct EnergyLedger {
     before: State,
@@ -55,6 +58,9 @@ impl LedgerReport {
             - self.residual
     }
 }
+
+/// Power of the forces at (t, q, v).
+type PowerAt<'a> = dyn Fn(f64, &[f64], &[f64]) -> Work + 'a;
 
 impl EnergyLedger {
     /// Opens the account at `state`.
@@ -121,7 +127,7 @@ impl EnergyLedger {
         record: &StageRecord,
         dt: f64,
     ) -> (Work, Energy, f64) {
-        let sum = |power: &dyn Fn(f64, &[f64], &[f64]) -> Work| {
+        let sum = |power: &PowerAt<'_>| {
             let mut work = Work::default();
             for stage in record.stages() {
                 work += power(stage.t, &stage.q, &stage.v) * (stage.weight * dt);
@@ -134,7 +140,10 @@ impl EnergyLedger {
             let start = StepStart::new(&self.before, system.internal_count())
                 .expect("`new` has seen a state with the model's history");
             system.in_step(start, &mut |now| {
-                let work = sum(&|t, q, v| now.power(t, q, v, &self.mean_velocity));
+                let mut work = sum(&|t, q, v| now.power(t, q, v, &self.mean_velocity));
+                let lost = system.inelastic_loss(start, (state.t, &state.q, &state.v));
+                work.conservative += lost;
+                work.inelastic -= lost;
                 account = Some((work, now.energy(state.t, &state.q, &state.v).potential()));
             });
         }

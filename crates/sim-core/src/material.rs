@@ -142,6 +142,33 @@ macro_rules! laws {
             }
         }
 
+        impl AxialLaw for Law {
+            fn id(&self) -> &'static str {
+                self.axial().id()
+            }
+            fn energy(&self, stretch: f64) -> f64 {
+                self.axial().energy(stretch)
+            }
+            fn tension(&self, stretch: f64) -> f64 {
+                self.axial().tension(stretch)
+            }
+            fn tangent(&self, stretch: f64) -> f64 {
+                self.axial().tangent(stretch)
+            }
+            fn tangent_bound(&self, low: f64, high: f64) -> f64 {
+                self.axial().tangent_bound(low, high)
+            }
+            fn known_range(&self) -> (f64, f64) {
+                self.axial().known_range()
+            }
+            fn kinks(&self) -> Vec<f64> {
+                self.axial().kinks()
+            }
+            fn validate(&self) -> Result<(), MaterialError> {
+                self.axial().validate()
+            }
+        }
+
         $(impl From<$module::$name> for Law {
             fn from(law: $module::$name) -> Self {
                 Self::$name(law)

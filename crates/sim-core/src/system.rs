@@ -132,6 +132,12 @@ pub trait System: Sync {
         Ok(())
     }
 
+    /// Energy in J that materials have lost inside on the way from `start` to (t, q, v), not negative. [`System::power`] counts the power
+    /// that is lost so as conservative.
+    fn inelastic_loss(&self, _start: StepStart<'_>, _end: (f64, &[f64], &[f64])) -> f64 {
+        0.0
+    }
+
     /// Reports force id and index of every stencil that its history says is broken.
     fn broken(&self, _internal: &[f64], _report: &mut dyn FnMut(&'static str, usize)) {}
 

@@ -57,7 +57,10 @@ where
             result = Some(inner.step_recorded(now, state, dt, record.as_deref_mut()));
         });
         let reason = || "it remembers, but gives no model of a step".to_owned();
-        let unsupported = || StepError::Unsupported { method: Stepper::<dyn ModelSystem>::method(inner).id, reason: reason() };
+        let unsupported = || StepError::Unsupported {
+            method: Stepper::<dyn ModelSystem>::method(inner).id,
+            reason: reason(),
+        };
         let stats = result.ok_or_else(unsupported)??;
         internal.resize(count, 0.0);
         match system.advance_internal(start, (start.t + dt, &state.q, &state.v), internal) {

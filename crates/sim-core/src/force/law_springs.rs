@@ -142,9 +142,9 @@ impl LawSprings {
             let own = &mut history[self.history[index]..self.history[index + 1]];
             let (material, stretch) = (self.material(index), self.stretch(index, q));
             if relaxed {
-                material.relaxed_history(stretch, own)
+                material.relaxed_history(stretch, own);
             } else {
-                material.fresh_history(stretch, own)
+                material.fresh_history(stretch, own);
             }
         }
         history
@@ -169,13 +169,7 @@ impl LawSprings {
         let mut response = Response::default();
         if length > 0.0 {
             response = material.respond(past, length / spring.rest_length);
-            for value in [
-                &mut response.tension,
-                &mut response.tangent,
-                &mut response.energy,
-                &mut response.slipping,
-                &mut response.loss,
-            ] {
+            for value in [&mut response.tension, &mut response.tangent, &mut response.energy] {
                 *value *= spring.scale;
             }
         }
@@ -254,7 +248,7 @@ impl Force for LawSprings {
     }
 
     fn add_power(&self, at: Kinematics<'_>, velocity: &[f64], power: &mut Work) {
-        let (mut elastic, mut inelastic, mut dashpot) = (0.0, 0.0, 0.0);
+        let (mut elastic, mut dashpot) = (0.0, 0.0);
         for (index, spring) in self.springs.iter().enumerate() {
             let Stretched { d, length, response } = self.stretched(index, &at);
             if length == 0.0 {
@@ -263,14 +257,10 @@ impl Force for LawSprings {
             let [a, b] = spring.ends;
             let closing = -(point(velocity, b) - point(velocity, a)).dot(&d) / length;
             let rate = (point(at.v, b) - point(at.v, a)).dot(&d) / length;
-            // Dashpots of branches take what their springs do not store; a slipping element takes its power whole, unless it turns back.
-            let lost = spring.rest_length * response.loss - (response.slipping * closing).min(0.0);
-            elastic += response.tension * closing + lost;
-            inelastic -= lost;
+            elastic += response.tension * closing;
             dashpot += spring.damping * rate * closing;
         }
         power.add_term(WorkTerm::Conservative, elastic);
-        power.add_term(WorkTerm::Inelastic, inelastic);
         power.add_term(WorkTerm::Dashpot, dashpot);
     }
 
@@ -358,7 +348,8 @@ impl Force for LawSprings {
             let (low, high) = material.law.axial().known_range();
             let past = self.past(index, &at);
             let broken = past.is_some_and(|past| material.is_broken(past.history));
-            if !broken && !(stretch >= low && stretch <= high) {
+            let known = stretch >= low && stretch <= high;
+            if !broken && !known {
                 return Err(HistoryError::OutOfRange {
                     force: INFO.id,
                     index,
@@ -372,6 +363,17 @@ impl Force for LawSprings {
             }
         }
         Ok(())
+    }
+
+    fn inelastic_loss(&self, at: Kinematics<'_>) -> f64 {
+        let of = |(index, spring): (usize, &LawSpring)| {
+            let material = &self.materials[spring.material];
+            let past = if material.history_count() > 0 { self.past(index, &at) } else { None };
+            past.map_or(0.0, |past| {
+                spring.scale * spring.rest_length * material.loss(past, self.stretch(index, at.q))
+            })
+        };
+        self.springs.iter().enumerate().map(of).sum()
     }
 
     fn broken(&self, internal: &[f64], report: &mut dyn FnMut(usize)) {

@@ -1,6 +1,6 @@
 //! Hooke's law.
 
-use super::{AxialLaw, Law, LawInfo, MaterialError, positive};
+use super::{AxialLaw, Law, LawInfo, MaterialError, not_negative};
 use serde::{Deserialize, Serialize};
 
 /// Registry entry.
@@ -16,7 +16,7 @@ pub const INFO: LawInfo = LawInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Linear {
-    /// Axial stiffness EA in N, or Young's modulus in Pa; positive.
+    /// Axial stiffness EA in N, or Young's modulus in Pa; not negative. With 0 the law adds nothing: a Maxwell material is all branches.
     pub modulus: f64,
 }
 
@@ -42,6 +42,6 @@ impl AxialLaw for Linear {
     }
 
     fn validate(&self) -> Result<(), MaterialError> {
-        positive(INFO.id, "modulus", self.modulus)
+        not_negative(INFO.id, "modulus", self.modulus)
     }
 }

@@ -22,7 +22,7 @@ pub struct NeoHooke {
 }
 
 impl NeoHooke {
-    fn term(&self) -> Term {
+    fn term(self) -> Term {
         Term { mu: self.shear_modulus, alpha: 2.0 }
     }
 }

@@ -333,6 +333,11 @@ model!(ParticleSystem, |this| this.view(), this, {
         Ok(())
     }
 
+    fn inelastic_loss(&self, start: StepStart<'_>, (t, q, v): (f64, &[f64], &[f64])) -> f64 {
+        let view = View { system: self, start: Some(start) };
+        view.forces(view.at(t, q, v)).map(|(force, at)| force.inelastic_loss(at)).sum()
+    }
+
     fn broken(&self, internal: &[f64], report: &mut dyn FnMut(&'static str, usize)) {
         for (index, force) in self.forces.iter().enumerate() {
             let own = &internal[self.history[index]..self.history[index + 1]];
