@@ -2,6 +2,7 @@
 
 use super::AnyStepper;
 use crate::claim::Claim;
+use crate::studies::derivatives::{derivative_study, invariance_study};
 use crate::studies::order::OrderReport;
 use crate::studies::restart::restart_study;
 use crate::studies::run;
@@ -9,7 +10,7 @@ use sim_core::force::law_springs::{LawSpring, LawSprings};
 use sim_core::material::{Branch, LineMaterial, SlipElement, neo_hooke::NeoHooke};
 use sim_core::{
     EnergyLedger, Law, LedgerReport, MethodInfo, ParticleError, ParticleSystem, ParticleSystemBuilder,
-    StageRecord, State, System,
+    StageRecord, State, StepStart, System,
 };
 
 /// A particle between two rubber straps that creep.
@@ -170,4 +171,98 @@ fn account(
         ledger.book(model, |i| i == 1, &state, dt, &record);
     }
     Ok(*ledger.report())
+}
+
+/// Judges the model that methods see within a step: its matrices are derivatives of its force, its force turns along.
+pub fn judge_in_step(id: &str) -> Vec<Claim> {
+    let material =
+        strap(vec![SlipElement { modulus: 20.0, slip: 5.0 }, SlipElement { modulus: 30.0, slip: 0.3 }]);
+    let wave = |i: u32, k: f64| (f64::from(i + 1) * k).sin();
+    let springs = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]].map(|ends: [u32; 2]| {
+        let rest_length = 0.4 + 0.1 * f64::from(ends[0]);
+        LawSpring { ends, rest_length, scale: 1.0 + 0.1 * f64::from(ends[1]), damping: 0.1, material: 0 }
+    });
+    let system = ParticleSystemBuilder::new(vec![0.2; 4]).force(LawSprings::new([material], springs)).build();
+    let system = match system {
+        Ok(system) => system,
+        Err(error) => {
+            return vec![Claim::no_complaint(format!("{id}/model"), "", vec![], "").because(error)];
+        }
+    };
+    let q = (0..4).flat_map(|i| [0.45 * f64::from(i), 0.4 * wave(i, 2.3), 0.3 * wave(i, 3.1)]).collect();
+    let mut state = State::at_rest(q);
+    state.v = (0..12).map(|i| 0.5 * wave(i, 0.9)).collect();
+    state.internal = vec![0.0; system.internal_count()];
+    system.begin_history(&state.q, &mut state.internal);
+    let start = state.clone();
+    state.t += 0.05;
+    state.q.iter_mut().enumerate().for_each(|(i, x)| *x += 0.02 * wave(i as u32, 1.3));
+    let mut claims = Vec::new();
+    let Ok(from) = StepStart::new(&start, system.internal_count()) else { return claims };
+    system.in_step(from, &mut |now| {
+        let report = derivative_study(now, &state, 1e-4, 1e-3);
+        let rigid = invariance_study(now, &state);
+        let mut push = |study: &str, what: &str, limit: f64, found: f64| {
+            claims.push(Claim::at_most(
+                format!("{id}/{study}"),
+                what,
+                limit,
+                found,
+                "five-point differences",
+            ));
+        };
+        push("stiffness", "within a step: relative distance of K from -∂f/∂q", 1e-7, report.by_position);
+        push("damping", "within a step: relative distance of D from -∂f/∂v", 1e-7, report.by_velocity);
+        push("symmetry", "within a step: relative asymmetry of K and D", 1e-13, report.asymmetry);
+        push("definite", "within a step: negative part of D and of the projected K", 1e-12, report.negative);
+        push("power", "within a step: power by terms against force times velocity", 1e-12, report.power);
+        push(
+            "bound",
+            "within a step: negative part of the stencil bounds minus the matrices",
+            1e-9,
+            report.bound,
+        );
+        push("dependence", "within a step: dependence that is denied", 0.0, report.dependence);
+        push("balance", "within a step: sum of forces over their size", 1e-13, rigid.force);
+        push("moment", "within a step: sum of moments over their size", 1e-12, rigid.moment);
+    });
+    // A frame that moved and turned during the step changes nothing: what is remembered are tensions and slips along the line.
+    let (mut still, mut turned) = (vec![0.0; 12], vec![0.0; 12]);
+    let rest = vec![0.0; 12];
+    system.in_step(from, &mut |now| now.force(state.t, &state.q, &rest, &mut still));
+    let turn = nalgebra::Rotation3::from_euler_angles(0.4, -1.1, 2.3);
+    let moved: Vec<f64> = (state.q.chunks_exact(3))
+        .flat_map(|x| {
+            let x = turn * nalgebra::Vector3::from_column_slice(x);
+            [x.x + 3.0, x.y - 1.0, x.z]
+        })
+        .collect();
+    system.in_step(from, &mut |now| now.force(state.t, &moved, &rest, &mut turned));
+    let apart = (still.chunks_exact(3).zip(turned.chunks_exact(3)))
+        .map(|(a, b)| {
+            (turn * nalgebra::Vector3::from_column_slice(a) - nalgebra::Vector3::from_column_slice(b)).norm()
+        })
+        .fold(0.0, f64::max);
+    let largest = still.iter().fold(0.0_f64, |a, f| a.max(f.abs()));
+    claims.push(Claim::at_most(
+        format!("{id}/objectivity"),
+        "forces after a step in which everything moved and turned, relative distance",
+        1e-12,
+        apart / largest,
+        "tensions along the line are objective",
+    ));
+    claims.push(Claim::at_least(format!("{id}/acts"), "largest force in N", 0.1, largest, ""));
+    claims
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_model_within_a_step_is_consistent() {
+        let claims = super::judge_in_step("in_step");
+        assert!(claims.len() > 9);
+        for claim in claims {
+            assert!(claim.pass(), "{claim}");
+        }
+    }
 }
