@@ -22,8 +22,8 @@ pub struct Kinematics<'a> {
     pub v: &'a [f64],
     /// Mass in kg per particle, pinned ones included.
     pub mass: &'a [f64],
-    /// Where the present step began; its history is that of the force alone. None: the force answers as if the parts had been
-    /// stretched just now, without having crept.
+    /// Where the present step began; its history is that of the force alone. None: the force answers as at the
+    /// start of a run.
     pub start: Option<StepStart<'a>>,
 }
 
@@ -79,7 +79,7 @@ pub trait Force: Debug + Send + Sync {
         self.internal_count() > 0
     }
 
-    /// History at the start of a run, with parts that were brought to `q` just now.
+    /// History at the start of a run with parts at `q`.
     fn begin_history(&self, _q: &[f64], internal: &mut [f64]) {
         internal.fill(0.0);
     }

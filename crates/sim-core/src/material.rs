@@ -202,7 +202,7 @@ laws! {
 }
 
 // shared: line
-pub use line::{Branch, Break, LineMaterial, Past, Response, SlipElement};
+pub use line::{Branch, Break, HistoryStart, LineMaterial, Past, Response, SlipElement};
 
 /// Unloaded length in m of a part of the unloaded length `rest_length` at the reference temperature, `temperature_change` K above it:
 /// heat moves the length at which there is no tension and leaves the law as it is.

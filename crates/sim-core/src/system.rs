@@ -107,7 +107,7 @@ pub trait System: Sync {
         self.internal_count() > 0
     }
 
-    /// History at the start of a run, with parts that were brought to `q` just now, too fast to creep; overwrites `internal`, of length
+    /// History at the start of a run with parts at `q`; overwrites `internal`, of length
     /// [`System::internal_count`].
     fn begin_history(&self, _q: &[f64], internal: &mut [f64]) {
         internal.fill(0.0);

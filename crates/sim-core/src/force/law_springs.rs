@@ -111,14 +111,19 @@ impl LawSprings {
         &self.materials[self.springs[index].material]
     }
 
+    /// Number of history values of all springs.
+    pub fn history_count(&self) -> usize {
+        self.history[self.springs.len()]
+    }
+
     /// Length over unloaded length of spring `index` at positions `q`.
     pub fn stretch(&self, index: usize, q: &[f64]) -> f64 {
         let LawSpring { ends: [a, b], rest_length, .. } = self.springs[index];
         (point(q, b) - point(q, a)).norm() / rest_length
     }
 
-    /// Tension in N of spring `index`, dashpot not included, at positions `q`; `history` is that of the whole family, empty for springs
-    /// that were stretched just now.
+    /// Tension in N of spring `index`, dashpot not included, at positions `q`; `history` is that of the whole family, empty at the
+    /// start of a run.
     pub fn tension(&self, index: usize, q: &[f64], history: &[f64]) -> f64 {
         let stretch = self.stretch(index, q);
         let past = (!history.is_empty()).then(|| Past {
@@ -135,18 +140,10 @@ impl LawSprings {
             && self.material(index).is_broken(&history[self.history[index]..self.history[index + 1]])
     }
 
-    /// History of springs at `q`: stretched just now, or held there for ever.
-    pub fn initial_history(&self, q: &[f64], relaxed: bool) -> Vec<f64> {
+    /// History of springs at `q` at the start of a run.
+    pub fn initial_history(&self, q: &[f64]) -> Vec<f64> {
         let mut history = vec![0.0; self.history[self.springs.len()]];
-        for index in 0..self.springs.len() {
-            let own = &mut history[self.history[index]..self.history[index + 1]];
-            let (material, stretch) = (self.material(index), self.stretch(index, q));
-            if relaxed {
-                material.relaxed_history(stretch, own);
-            } else {
-                material.fresh_history(stretch, own);
-            }
-        }
+        self.begin_history(q, &mut history);
         history
     }
 
@@ -335,7 +332,10 @@ impl Force for LawSprings {
     }
 
     fn begin_history(&self, q: &[f64], internal: &mut [f64]) {
-        internal.copy_from_slice(&self.initial_history(q, false));
+        for index in 0..self.springs.len() {
+            let own = &mut internal[self.history[index]..self.history[index + 1]];
+            self.material(index).initial_history(self.stretch(index, q), own);
+        }
     }
 
     fn advance_internal(&self, at: Kinematics<'_>, internal: &mut [f64]) -> Result<(), HistoryError> {

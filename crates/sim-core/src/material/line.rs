@@ -33,6 +33,17 @@ pub struct Break {
     pub strain: Option<f64>,
 }
 
+/// What a line has been through before the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryStart {
+    /// Brought to its length just now, too fast to creep.
+    #[default]
+    Fresh,
+    /// Held at its length for ever: branches carry nothing.
+    Relaxed,
+}
+
 /// The material of a line.
 ///
 /// `T = law(λ) + Σ branch tensions + Σ slip tensions`. What it remembers, in the order of `State::internal`: one tension per branch, the
@@ -59,11 +70,13 @@ pub struct LineMaterial {
     pub slips: Vec<SlipElement>,
     /// When it breaks.
     pub breaks: Option<Break>,
+    /// What it has been through before the run.
+    pub start: HistoryStart,
 }
 
 impl From<Law> for LineMaterial {
     fn from(law: Law) -> Self {
-        Self { law, branches: Vec::new(), slips: Vec::new(), breaks: None }
+        Self { law, branches: Vec::new(), slips: Vec::new(), breaks: None, start: HistoryStart::Fresh }
     }
 }
 
@@ -149,22 +162,19 @@ impl LineMaterial {
         self.history_count() > 0 || self.law.axial().known_range() != (0.0, f64::INFINITY)
     }
 
-    /// History of a line that was stretched from its unloaded length just now, too fast to creep.
-    pub fn fresh_history(&self, stretch: f64, history: &mut [f64]) {
+    /// History at the start of a run at this stretch.
+    pub fn initial_history(&self, stretch: f64, history: &mut [f64]) {
         let (branches, rest) = history.split_at_mut(self.branches.len());
         for (tension, branch) in branches.iter_mut().zip(&self.branches) {
-            *tension = branch.modulus * (stretch - 1.0);
+            *tension = match self.start {
+                HistoryStart::Fresh => branch.modulus * (stretch - 1.0),
+                HistoryStart::Relaxed => 0.0,
+            };
         }
         rest.fill(0.0);
         for (slipped, slip) in rest.iter_mut().zip(&self.slips) {
             *slipped = slip.at(0.0, stretch).1;
         }
-    }
-
-    /// History of a line that has been held at this stretch for ever.
-    pub fn relaxed_history(&self, stretch: f64, history: &mut [f64]) {
-        self.fresh_history(stretch, history);
-        history[..self.branches.len()].fill(0.0);
     }
 
     /// Whether the history says that it is broken.
@@ -184,7 +194,7 @@ impl LineMaterial {
         }
     }
 
-    /// Tension, its derivative and energies at `stretch`, some time after `past`. Without a past: as if stretched just now.
+    /// Tension, its derivative and energies at `stretch`, some time after `past`. Without a past: at the start of a run.
     pub fn respond(&self, past: Option<Past<'_>>, stretch: f64) -> Response {
         if past.is_some_and(|past| self.is_broken(past.history)) {
             return Response::default();
@@ -197,6 +207,7 @@ impl LineMaterial {
                     let tangent = branch.modulus * mean;
                     (kept * past.history[index] + tangent * (stretch - past.stretch), tangent)
                 }
+                None if self.start == HistoryStart::Relaxed => (0.0, 0.0),
                 None => (branch.modulus * (stretch - 1.0), branch.modulus),
             };
             response.tension += tension;

@@ -68,7 +68,7 @@ fn solid(modulus: f64, branches: Vec<Branch>) -> LineMaterial {
 fn relaxation(material: &LineMaterial, strain: f64, times: &[f64]) -> Vec<f64> {
     let stretch = 1.0 + strain;
     let mut history = vec![0.0; material.history_count()];
-    material.fresh_history(stretch, &mut history);
+    material.initial_history(stretch, &mut history);
     let mut stress = vec![material.respond(None, stretch).tension];
     for pair in times.windows(2) {
         let steps = 7;
