@@ -51,6 +51,7 @@ const WITHOUT_FAER: &[&str] = &["sim-core", "sim-pbd", "sim-verify"];
 /// Folder of one-file-per-thing modules and the file that holds its registry.
 const REGISTRIES: &[(&str, &str)] = &[
     ("crates/sim-core/src/force", "crates/sim-core/src/force.rs"),
+    ("crates/sim-core/src/material", "crates/sim-core/src/material.rs"),
     ("crates/sim-pbd/src/constraints", "crates/sim-pbd/src/constraints.rs"),
     ("crates/sim-fem/src/elements", "crates/sim-fem/src/elements.rs"),
     ("crates/sim-integrate/src/steppers", "crates/sim-integrate/src/steppers.rs"),

@@ -62,6 +62,8 @@ pub enum WorkTerm {
     Conservative,
     /// Dashpots along springs and hinges.
     Dashpot,
+    /// What materials lose inside: creep, relaxation, slip and breakage.
+    Inelastic,
     /// Mass-proportional damping.
     MassDamping,
     /// Air drag and wind, which may also drive.
@@ -77,6 +79,9 @@ pub struct Work {
     pub conservative: f64,
     /// Dashpots (never positive).
     pub dashpot: f64,
+    /// What materials lose inside: creep, relaxation, slip and breakage (never positive).
+    #[serde(default)]
+    pub inelastic: f64,
     /// Mass-proportional damping (never positive).
     pub mass_damping: f64,
     /// Air: drag takes, wind may give.
@@ -93,6 +98,7 @@ impl Work {
         match term {
             WorkTerm::Conservative => self.conservative += value,
             WorkTerm::Dashpot => self.dashpot += value,
+            WorkTerm::Inelastic => self.inelastic += value,
             WorkTerm::MassDamping => self.mass_damping += value,
             WorkTerm::Air => self.air += value,
             WorkTerm::External => self.external += value,
@@ -106,13 +112,14 @@ impl Work {
 
     /// All terms but the conservative one: the power that goes into kinetic plus potential energy.
     pub fn not_conservative(&self) -> f64 {
-        self.dashpot + self.mass_damping + self.air + self.external + self.reaction
+        self.dashpot + self.inelastic + self.mass_damping + self.air + self.external + self.reaction
     }
 
     /// Sum of the sizes of all terms, a scale to compare a residual with.
     pub fn magnitude(&self) -> f64 {
         self.conservative.abs()
             + self.dashpot.abs()
+            + self.inelastic.abs()
             + self.mass_damping.abs()
             + self.air.abs()
             + self.external.abs()
@@ -140,4 +147,4 @@ macro_rules! termwise {
     };
 }
 termwise!(Energy { kinetic, elastic, bending, gravitational, load });
-termwise!(Work { conservative, dashpot, mass_damping, air, external, reaction });
+termwise!(Work { conservative, dashpot, inelastic, mass_damping, air, external, reaction });

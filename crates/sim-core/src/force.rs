@@ -2,9 +2,12 @@
 
 use crate::curve::CurveError;
 use crate::energy::{Energy, Work};
+use crate::material::MaterialError;
 use crate::particles::{ParticleSystem, ParticleSystemBuilder};
 use crate::state::State;
-use crate::system::{BlockSink, Definiteness, Dependence, MatrixRequest, StencilBound, scaled};
+use crate::system::{
+    BlockSink, Definiteness, Dependence, HistoryError, MatrixRequest, StencilBound, StepStart, scaled,
+};
 use nalgebra::{Matrix3, Vector3};
 use std::fmt::Debug;
 
@@ -19,6 +22,9 @@ pub struct Kinematics<'a> {
     pub v: &'a [f64],
     /// Mass in kg per particle, pinned ones included.
     pub mass: &'a [f64],
+    /// Where the present step began; its history is that of the force alone. None: the force answers as at the
+    /// start of a run.
+    pub start: Option<StepStart<'a>>,
 }
 
 /// A force on the particles of a [`ParticleSystem`].
@@ -63,6 +69,38 @@ pub trait Force: Debug + Send + Sync {
     /// Bounds on stencil matrices near `q`; see [`StencilBound`].
     fn stencil_bounds(&self, _q: &[f64], _mass: &[f64], _emit: &mut dyn FnMut(StencilBound<'_>)) {}
 
+    /// Number of history values; see [`crate::System::internal_count`].
+    fn internal_count(&self) -> usize {
+        0
+    }
+
+    /// Whether states must be kept or checked from step to step; see [`crate::System::remembers`].
+    fn remembers(&self) -> bool {
+        self.internal_count() > 0
+    }
+
+    /// History at the start of a run with parts at `q`.
+    fn begin_history(&self, _q: &[f64], internal: &mut [f64]) {
+        internal.fill(0.0);
+    }
+
+    /// History at the end of the accepted step from `at.start` to `at`; writes all of `internal`.
+    ///
+    /// # Errors
+    /// [`HistoryError`] naming the stencil whose law does not know the new state.
+    fn advance_internal(&self, _at: Kinematics<'_>, _internal: &mut [f64]) -> Result<(), HistoryError> {
+        Ok(())
+    }
+
+    /// Energy in J that materials have lost inside on the way from `at.start` to `at`, not negative. [`Force::add_power`] counts it as
+    /// conservative.
+    fn inelastic_loss(&self, _at: Kinematics<'_>) -> f64 {
+        0.0
+    }
+
+    /// Reports the index of every stencil that its history says is broken.
+    fn broken(&self, _internal: &[f64], _report: &mut dyn FnMut(usize)) {}
+
     /// Checks indices and parameters against the number of particles.
     ///
     /// # Errors
@@ -106,6 +144,17 @@ pub enum ForceError {
         /// What is wrong with it.
         #[source]
         source: CurveError,
+    },
+    /// A material is impossible.
+    #[error("{force}, material {index}")]
+    Material {
+        /// Force id.
+        force: &'static str,
+        /// Index of the material.
+        index: usize,
+        /// What is wrong with it.
+        #[source]
+        source: MaterialError,
     },
     /// A parameter is out of range or not finite.
     #[error("{force} {index}: {field} = {value}, must be {requirement}")]
@@ -198,6 +247,7 @@ impl Units {
 pub mod air_drag;
 pub mod cloth_hinge;
 pub mod gravity;
+pub mod law_springs;
 pub mod mass_damping;
 pub mod point_load;
 pub mod rope_hinge;
@@ -209,6 +259,7 @@ pub mod wind;
 /// Every force.
 pub const FORCES: &[ForceInfo] = &[
     springs::INFO,
+    law_springs::INFO,
     skip_springs::INFO,
     rope_hinge::INFO,
     cloth_hinge::INFO,

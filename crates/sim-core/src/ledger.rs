@@ -3,7 +3,7 @@
 use crate::energy::{Energy, Work};
 use crate::state::State;
 use crate::stepper::StageRecord;
-use crate::system::System;
+use crate::system::{StepStart, System};
 use serde::Serialize;
 
 /// Running account of energy: what is stored, what forces took and gave, and what the scheme itself made or lost.
@@ -18,6 +18,9 @@ use serde::Serialize;
 /// ```
 ///
 /// so that `residual` is a check of the step and not a remainder. Particles that are not free move with `Δq/dt`.
+///
+/// What materials lose inside follows from the history at both ends of the step ([`System::inelastic_loss`]), and breakage from the energy
+/// that is missing after it; both are inelastic work.
 #[derive(Clone, Debug)]
 pub struct EnergyLedger {
     before: State,
@@ -56,10 +59,13 @@ impl LedgerReport {
     }
 }
 
+/// Power of the forces at (t, q, v).
+type PowerAt<'a> = dyn Fn(f64, &[f64], &[f64]) -> Work + 'a;
+
 impl EnergyLedger {
     /// Opens the account at `state`.
     pub fn new<S: System + ?Sized>(system: &S, state: &State) -> Self {
-        let energy = system.energy(state.t, &state.q, &state.v);
+        let energy = system.energy_of(state);
         Self {
             before: state.clone(),
             energy_before: energy,
@@ -89,22 +95,20 @@ impl EnergyLedger {
                 };
             }
         }
-        let mut work = Work::default();
-        for stage in record.stages() {
-            work += system.power(stage.t, &stage.q, &stage.v, &self.mean_velocity) * (stage.weight * dt);
-        }
+        let (mut work, energy, released) = self.step_account(system, state, record, dt);
         work.mass_damping +=
             record.damping_impulse().iter().zip(&self.mean_velocity).map(|(j, u)| j * u).sum::<f64>();
         let impulse: f64 =
             record.numerical_impulse().iter().zip(&self.mean_velocity).map(|(j, u)| j * u).sum();
-        let energy = system.energy(state.t, &state.q, &state.v);
-        let numerical = energy.potential() - self.energy_before.potential() + work.conservative + impulse;
+        let numerical =
+            energy.potential() - released - self.energy_before.potential() + work.conservative + impulse;
         let residual = energy.kinetic - self.energy_before.kinetic - work.total() - impulse;
         let turned_over = energy.kinetic.max(self.energy_before.kinetic).max(work.magnitude());
         if turned_over > 0.0 {
             let relative = (residual / turned_over).abs();
             self.report.max_relative_residual = self.report.max_relative_residual.max(relative);
         }
+        work.inelastic += released;
         self.report.work += work;
         self.report.numerical += numerical;
         self.report.residual += residual;
@@ -112,6 +116,41 @@ impl EnergyLedger {
         self.report.steps += 1;
         self.energy_before = energy;
         self.before.clone_from(state);
+    }
+
+    /// Work of the forces over the stages, the energy at the end, and the (negative) energy that what broke at the end of the step has
+    /// lost in no motion.
+    fn step_account<S: System + ?Sized>(
+        &self,
+        system: &S,
+        state: &State,
+        record: &StageRecord,
+        dt: f64,
+    ) -> (Work, Energy, f64) {
+        let sum = |power: &PowerAt<'_>| {
+            let mut work = Work::default();
+            for stage in record.stages() {
+                work += power(stage.t, &stage.q, &stage.v) * (stage.weight * dt);
+            }
+            work
+        };
+        let energy = system.energy_of(state);
+        let mut account = None;
+        if system.remembers() {
+            let start = StepStart::new(&self.before, system.internal_count())
+                .expect("`new` has seen a state with the model's history");
+            system.in_step(start, &mut |now| {
+                let mut work = sum(&|t, q, v| now.power(t, q, v, &self.mean_velocity));
+                let lost = system.inelastic_loss(start, (state.t, &state.q, &state.v));
+                work.conservative += lost;
+                work.inelastic -= lost;
+                account = Some((work, now.energy(state.t, &state.q, &state.v).potential()));
+            });
+        }
+        match account {
+            Some((work, whole)) => (work, energy, energy.potential() - whole),
+            None => (sum(&|t, q, v| system.power(t, q, v, &self.mean_velocity)), energy, 0.0),
+        }
     }
 
     /// The account so far.

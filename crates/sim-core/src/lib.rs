@@ -12,6 +12,7 @@ pub mod energy;
 pub mod force;
 pub mod ledger;
 pub mod mass;
+pub mod material;
 pub mod motion;
 pub mod particles;
 pub mod potential;
@@ -30,6 +31,7 @@ pub use energy::{Energy, EnergyTerm, Work, WorkTerm};
 pub use force::{FORCES, Force, ForceError, ForceInfo, ForceKind, Kinematics, Units};
 pub use ledger::{EnergyLedger, LedgerReport};
 pub use mass::{Density, MassError, lumped_masses};
+pub use material::{AxialLaw, LAWS, Law, LawInfo, MaterialError};
 pub use motion::{Motion, MotionError};
 pub use particles::{ParticleError, ParticleSystem, ParticleSystemBuilder};
 pub use potential::{BlockHessian, Potential};
@@ -38,7 +40,7 @@ pub use simulate::{SimulateError, SimulateOptions, simulate};
 pub use state::{State, StateError};
 pub use stepper::{MethodInfo, Observer, Stability, StageRecord, StepError, StepStats, Stepper};
 pub use system::{
-    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, MatrixRequest,
-    ModelSystem, SplitSystem, StencilBound, System,
+    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, HistoryError, ImplicitSystem,
+    MatrixRequest, ModelSystem, SplitSystem, StencilBound, StepStart, System,
 };
 pub use topology::{Topology, TopologyError};

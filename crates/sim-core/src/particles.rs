@@ -1,14 +1,11 @@
 //! A system of point masses under a list of forces.
 
-use crate::energy::{Energy, Work};
+mod view;
+
 use crate::force::{Force, ForceError, Kinematics};
 use crate::motion::{Motion, MotionError};
 use crate::summation::compensated_sum;
-use crate::system::{
-    BlockSink, Definiteness, Dependence, ExplicitSystem, ForceMask, ImplicitSystem, MatrixRequest,
-    SplitSystem, StencilBound, System,
-};
-use nalgebra::Matrix3;
+use crate::system::Dependence;
 
 /// A particle system that cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -74,6 +71,8 @@ pub struct ParticleSystem {
     /// Sum of the constant forces: a step starts from it instead of from zero.
     constant_force: Vec<f64>,
     rest_positions: Option<Vec<f64>>,
+    /// Where the history of each force begins in `State::internal`, and the end of the last.
+    history: Vec<usize>,
 }
 
 /// Collects what a [`ParticleSystem`] is made of.
@@ -168,11 +167,16 @@ impl ParticleSystemBuilder {
         }
         let nowhere = vec![0.0; 3 * count];
         let mut constant_force = nowhere.clone();
-        let at = Kinematics { t: 0.0, q: &nowhere, v: &nowhere, mass: &self.mass };
+        let at = Kinematics { t: 0.0, q: &nowhere, v: &nowhere, mass: &self.mass, start: None };
         for force in self.forces.iter().filter(|force| force.is_constant()) {
             force.add_force(at, &mut constant_force);
         }
+        let mut history = vec![0];
+        for force in &self.forces {
+            history.push(history[history.len() - 1] + force.internal_count());
+        }
         Ok(ParticleSystem {
+            history,
             mass: self.mass,
             inverse_mass,
             drives: self.drives,
@@ -193,215 +197,5 @@ impl ParticleSystem {
     /// Total mass in kg, pinned particles included.
     pub fn total_mass(&self) -> f64 {
         compensated_sum(self.mass.iter().copied())
-    }
-
-    fn at<'a>(&'a self, t: f64, q: &'a [f64], v: &'a [f64]) -> Kinematics<'a> {
-        let n = 3 * self.mass.len();
-        assert_eq!(q.len(), n, "q has {} values, the system needs {n}", q.len());
-        assert_eq!(v.len(), n, "v has {} values, the system needs {n}", v.len());
-        Kinematics { t, q, v, mass: &self.mass }
-    }
-}
-
-impl System for ParticleSystem {
-    fn particle_count(&self) -> usize {
-        self.mass.len()
-    }
-
-    fn dependence(&self) -> Dependence {
-        self.dependence
-    }
-
-    fn force(&self, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
-        let at = self.at(t, q, v);
-        assert_eq!(f.len(), q.len(), "f has {} values, the system needs {}", f.len(), q.len());
-        f.copy_from_slice(&self.constant_force);
-        for force in self.forces.iter().filter(|force| !force.is_constant()) {
-            force.add_force(at, f);
-        }
-    }
-
-    fn energy(&self, t: f64, q: &[f64], v: &[f64]) -> Energy {
-        let at = self.at(t, q, v);
-        let kinetic = (v.chunks_exact(3).zip(&self.mass).zip(&self.inverse_mass))
-            .filter(|&(_, &w)| w > 0.0)
-            .map(|((v, &m), _)| 0.5 * m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]))
-            .sum();
-        let mut energy = Energy { kinetic, ..Energy::default() };
-        for force in &self.forces {
-            force.add_energy(at, &mut energy);
-        }
-        energy
-    }
-
-    fn power(&self, t: f64, q: &[f64], v: &[f64], velocity: &[f64]) -> Work {
-        let at = self.at(t, q, v);
-        let mut power = Work::default();
-        for force in &self.forces {
-            force.add_power(at, velocity, &mut power);
-        }
-        if !self.drives.is_empty() {
-            let mut f = vec![0.0; q.len()];
-            self.force(t, q, v, &mut f);
-            for &(i, _) in &self.drives {
-                power.reaction -= (3 * i..3 * i + 3).map(|k| f[k] * velocity[k]).sum::<f64>();
-            }
-        }
-        power
-    }
-
-    fn prescribe(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
-        for (particle, motion) in &self.drives {
-            let (position, velocity) = motion.at(t);
-            q[3 * particle..3 * particle + 3].copy_from_slice(&position);
-            v[3 * particle..3 * particle + 3].copy_from_slice(&velocity);
-        }
-    }
-}
-
-impl ExplicitSystem for ParticleSystem {
-    fn mass(&self) -> &[f64] {
-        &self.mass
-    }
-
-    fn inverse_mass(&self) -> &[f64] {
-        &self.inverse_mass
-    }
-
-    fn stencil_bounds(&self, q: &[f64], emit: &mut dyn FnMut(StencilBound<'_>)) {
-        for force in &self.forces {
-            force.stencil_bounds(q, &self.mass, emit);
-        }
-    }
-}
-
-impl ImplicitSystem for ParticleSystem {
-    fn rest_positions(&self) -> Option<&[f64]> {
-        self.rest_positions.as_deref()
-    }
-
-    fn is_free(&self, particle: usize) -> bool {
-        self.inverse_mass[particle] > 0.0
-    }
-
-    fn as_split(&self) -> Option<&dyn SplitSystem> {
-        Some(self)
-    }
-
-    fn mass_matrix(&self, sink: &mut dyn BlockSink) {
-        for (i, &m) in self.mass.iter().enumerate() {
-            sink.add(i, i, &Matrix3::from_diagonal_element(m));
-        }
-    }
-
-    fn damping_matrix(&self, t: f64, q: &[f64], v: &[f64], sink: &mut dyn BlockSink) {
-        let at = self.at(t, q, v);
-        for force in &self.forces {
-            force.damping_matrix(at, sink);
-        }
-    }
-
-    fn stiffness_matrix(
-        &self,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-        definiteness: Definiteness,
-        sink: &mut dyn BlockSink,
-    ) {
-        let at = self.at(t, q, v);
-        for force in &self.forces {
-            force.stiffness_matrix(at, definiteness, sink);
-        }
-    }
-
-    fn weighted_matrix(
-        &self,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-        request: MatrixRequest<'_>,
-        sink: &mut dyn BlockSink,
-    ) {
-        let at = self.at(t, q, v);
-        for force in &self.forces {
-            force.weighted_matrix(at, request, sink);
-        }
-    }
-
-    fn damping_stiffness(
-        &self,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-        emit: &mut dyn FnMut(usize, usize, &Matrix3<f64>),
-    ) {
-        let at = self.at(t, q, v);
-        for force in &self.forces {
-            force.damping_stiffness(at, emit);
-        }
-    }
-}
-
-impl ParticleSystem {
-    fn masked(&self, mask: ForceMask) -> impl Iterator<Item = &dyn Force> {
-        self.forces.iter().enumerate().filter(move |(i, _)| mask.contains(*i)).map(|(_, force)| &**force)
-    }
-}
-
-impl SplitSystem for ParticleSystem {
-    fn force_ids(&self) -> Vec<&'static str> {
-        self.forces.iter().map(|force| force.id()).collect()
-    }
-
-    fn part_dependence(&self, mask: ForceMask) -> Dependence {
-        let start = Dependence { time: !self.drives.is_empty(), velocity: false };
-        self.masked(mask).fold(start, |sum, force| sum.or(force.dependence()))
-    }
-
-    fn part_force(&self, mask: ForceMask, t: f64, q: &[f64], v: &[f64], f: &mut [f64]) {
-        let at = self.at(t, q, v);
-        assert_eq!(f.len(), q.len(), "f has {} values, the system needs {}", f.len(), q.len());
-        f.fill(0.0);
-        for force in self.masked(mask) {
-            force.add_force(at, f);
-        }
-    }
-
-    fn part_damping_matrix(&self, mask: ForceMask, t: f64, q: &[f64], v: &[f64], sink: &mut dyn BlockSink) {
-        let at = self.at(t, q, v);
-        for force in self.masked(mask) {
-            force.damping_matrix(at, sink);
-        }
-    }
-
-    fn part_stiffness_matrix(
-        &self,
-        mask: ForceMask,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-        definiteness: Definiteness,
-        sink: &mut dyn BlockSink,
-    ) {
-        let at = self.at(t, q, v);
-        for force in self.masked(mask) {
-            force.stiffness_matrix(at, definiteness, sink);
-        }
-    }
-
-    fn part_weighted_matrix(
-        &self,
-        mask: ForceMask,
-        t: f64,
-        q: &[f64],
-        v: &[f64],
-        request: MatrixRequest<'_>,
-        sink: &mut dyn BlockSink,
-    ) {
-        let at = self.at(t, q, v);
-        for force in self.masked(mask) {
-            force.weighted_matrix(at, request, sink);
-        }
     }
 }

@@ -129,6 +129,15 @@ pub enum StepError {
         /// Why.
         reason: String,
     },
+    /// A material does not know the state that the step led to.
+    #[error("step to t = {t} s refused")]
+    History {
+        /// Time at the end of the step in s.
+        t: f64,
+        /// Which stencil, and where.
+        #[source]
+        source: crate::system::HistoryError,
+    },
     /// The state does not fit the system.
     #[error(transparent)]
     State(#[from] crate::state::StateError),

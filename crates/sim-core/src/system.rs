@@ -1,6 +1,7 @@
 //! What a stepper and an observer may ask of a model.
 
 use crate::energy::{Energy, Work};
+use crate::state::{State, StateError};
 use nalgebra::Matrix3;
 
 /// What the force depends on besides position.
@@ -23,6 +24,53 @@ impl Dependence {
     pub const fn or(self, other: Self) -> Self {
         Self { time: self.time || other.time, velocity: self.velocity || other.velocity }
     }
+}
+
+/// Where a step began, for forces with a history.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepStart<'a> {
+    /// s.
+    pub t: f64,
+    /// Positions in m.
+    pub q: &'a [f64],
+    /// History values: [`System::internal_count`] of them.
+    pub internal: &'a [f64],
+}
+
+impl<'a> StepStart<'a> {
+    /// A step that begins at `state`, of a model with `count` history values.
+    ///
+    /// # Errors
+    /// [`StateError::Length`] when the state has fewer history values.
+    pub fn new(state: &'a State, count: usize) -> Result<Self, StateError> {
+        let found = state.internal.len();
+        let internal = state.internal.get(..count).ok_or(StateError::Length {
+            field: "internal",
+            expected: count,
+            found,
+        })?;
+        Ok(Self { t: state.t, q: &state.q, internal })
+    }
+}
+
+/// A state that the history of a material cannot go on from.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryError {
+    /// A law is not known at a strain.
+    #[error("{force} {index} is at the strain {strain:.6}, its law is known from {low:.6} to {high:.6} only")]
+    OutOfRange {
+        /// Force id.
+        force: &'static str,
+        /// Stencil index.
+        index: usize,
+        /// Strain reached.
+        strain: f64,
+        /// Least strain of the law.
+        low: f64,
+        /// Largest strain of the law.
+        high: f64,
+    },
 }
 
 /// What an observer may ask of a model.
@@ -51,6 +99,76 @@ pub trait System: Sync {
     /// Number of history values the model keeps at the front of [`crate::State::internal`].
     fn internal_count(&self) -> usize {
         0
+    }
+
+    /// Whether a step must be made through [`System::in_step`] and closed by [`System::advance_internal`]: the force depends on history,
+    /// or accepted states must be checked.
+    fn remembers(&self) -> bool {
+        self.internal_count() > 0
+    }
+
+    /// History at the start of a run with parts at `q`; overwrites `internal`, of length
+    /// [`System::internal_count`].
+    fn begin_history(&self, _q: &[f64], internal: &mut [f64]) {
+        internal.fill(0.0);
+    }
+
+    /// Hands `run` the model as it is within a step: forces at (t, q) are then those of parts that came there from `start` in the time
+    /// t - start.t. That model does not remember: any method steps it as if there were no history. False when the model has none.
+    fn in_step(&self, _start: StepStart<'_>, _run: &mut dyn FnMut(&dyn ModelSystem)) -> bool {
+        false
+    }
+
+    /// History at the end of the accepted step from `start` to (t, q, v); writes all of `internal`.
+    ///
+    /// # Errors
+    /// [`HistoryError`] naming the stencil whose law does not know the new state.
+    fn advance_internal(
+        &self,
+        _start: StepStart<'_>,
+        _end: (f64, &[f64], &[f64]),
+        _internal: &mut [f64],
+    ) -> Result<(), HistoryError> {
+        Ok(())
+    }
+
+    /// Energy in J that materials have lost inside on the way from `start` to (t, q, v), not negative. [`System::power`] counts the power
+    /// that is lost so as conservative.
+    fn inelastic_loss(&self, _start: StepStart<'_>, _end: (f64, &[f64], &[f64])) -> f64 {
+        0.0
+    }
+
+    /// Reports force id and index of every stencil that its history says is broken.
+    fn broken(&self, _internal: &[f64], _report: &mut dyn FnMut(&'static str, usize)) {}
+
+    /// [`System::energy`] of a whole state, history included.
+    ///
+    /// # Panics
+    /// When the state has fewer history values than the model.
+    fn energy_of(&self, state: &State) -> Energy {
+        let mut energy = None;
+        if self.remembers() {
+            let start =
+                StepStart::new(state, self.internal_count()).expect("the state has the model's history");
+            self.in_step(start, &mut |now| energy = Some(now.energy(state.t, &state.q, &state.v)));
+        }
+        energy.unwrap_or_else(|| self.energy(state.t, &state.q, &state.v))
+    }
+
+    /// [`System::force`] of a whole state, history included.
+    ///
+    /// # Panics
+    /// When the state has fewer history values than the model.
+    fn force_of(&self, state: &State, f: &mut [f64]) {
+        let mut known = false;
+        if self.remembers() {
+            let start =
+                StepStart::new(state, self.internal_count()).expect("the state has the model's history");
+            known = self.in_step(start, &mut |now| now.force(state.t, &state.q, &state.v, f));
+        }
+        if !known {
+            self.force(state.t, &state.q, &state.v, f);
+        }
     }
 
     /// Moves driven particles to their prescribed position and velocity at time `t`; leaves all others alone.

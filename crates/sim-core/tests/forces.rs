@@ -370,7 +370,8 @@ fn forces_add_and_matrices_ignore_pins() {
     for info in FORCES {
         let (system, state) = (info.sample)();
         let once = force(&system, &state);
-        let at = sim_core::Kinematics { t: state.t, q: &state.q, v: &state.v, mass: system.mass() };
+        let at =
+            sim_core::Kinematics { t: state.t, q: &state.q, v: &state.v, mass: system.mass(), start: None };
         let mut twice = once.as_slice().to_vec();
         system.forces()[0].add_force(at, &mut twice);
         for (a, b) in once.iter().zip(&twice) {

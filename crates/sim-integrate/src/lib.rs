@@ -23,6 +23,7 @@ pub mod advise;
 #[cfg(feature = "implicit")]
 pub mod implicit;
 pub mod options;
+pub mod remembering;
 pub mod stability;
 pub mod steppers;
 pub mod substeps;
@@ -33,6 +34,7 @@ pub use advise::{Advice, AdviceError, AdviceRequest, Facts, Rejection, Suggestio
 #[cfg(feature = "implicit")]
 pub use implicit::{NewtonOptions, Projection};
 pub use options::OptionsError;
+pub use remembering::Remembering;
 pub use stability::{
     Condition, Mode, Modes, StabilityError, StabilityReport, StepLimit, Validity, stable_dt,
     stencil_stable_dt,

@@ -1,6 +1,7 @@
 //! Time stepping methods: one file each below `steppers/`, one line each in [`STEPPERS`].
 
 use crate::OptionsError;
+use crate::remembering::Remembering;
 use crate::stability::StepLimit;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -101,6 +102,11 @@ pub fn stepper_info(id: &str) -> Result<&'static StepperInfo, OptionsError> {
 /// [`OptionsError`] for an unknown id, an unknown option or a value out of range.
 pub fn stepper(id: &str, options: &Value) -> Result<BoxedStepper, OptionsError> {
     (stepper_info(id)?.build)(options)
+}
+
+/// A stepper as the registry hands it out: of models that remember, too.
+fn boxed(stepper: impl for<'a> Stepper<dyn ModelSystem + 'a> + Send + 'static) -> BoxedStepper {
+    Box::new(Remembering::new(stepper))
 }
 
 /// Reads options of a method; null stands for all defaults.

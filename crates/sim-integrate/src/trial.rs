@@ -16,6 +16,12 @@ impl Trial {
         if !(dt.is_finite() && dt > 0.0) {
             return Err(StepError::StepSize { dt });
         }
+        if system.remembers() {
+            let reason =
+                "its forces remember: wrap the method in `Remembering`, or take it from the registry"
+                    .to_owned();
+            return Err(StepError::Unsupported { method: "a method alone", reason });
+        }
         let expected = 3 * system.particle_count();
         for (field, values) in [("q", &state.q), ("v", &state.v)] {
             if values.len() != expected {

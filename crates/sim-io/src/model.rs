@@ -4,6 +4,7 @@ mod collide;
 mod constrained;
 mod display;
 mod forces;
+mod laws;
 mod lay;
 mod select;
 mod solid;
@@ -12,6 +13,8 @@ mod start;
 pub(crate) use constrained::Body;
 pub use constrained::Constrained;
 pub(crate) use display::Skin;
+pub use laws::LawLayout;
+pub(crate) use laws::{Breakages, begin_history};
 pub use start::{RelaxReport, StartError};
 
 use crate::mesh::MeshReport;
@@ -57,8 +60,10 @@ pub struct Model {
 pub struct Layout {
     /// Parts in the order of the scene.
     pub parts: Vec<PartLayout>,
-    /// All springs, in the order of the system's spring force.
+    /// All springs, part by part. Those with a law have a nominal stiffness here.
     pub springs: Springs,
+    /// Springs that follow a law.
+    pub laws: Option<LawLayout>,
     /// How to draw a state.
     pub display: Display,
     skins: Vec<Skin>,
@@ -135,14 +140,17 @@ pub fn build(scene: &Scene) -> Result<Model, SceneError> {
             grid: laid.grid,
         });
         warnings.extend(unusual_density(part, scene));
-        stress(part.id(), &laid, &mut initial_stress, &mut warnings);
         if let Some(report) = &laid.mesh {
             meshes.push((part.id().to_owned(), report.clone()));
         }
         laid_parts.push(laid);
     }
+    let laws = LawLayout::new(&springs, &laid_parts);
     let springs = Springs::new(springs);
-    let mut layout = Layout { parts, springs, display: Display::default(), skins: Vec::new() };
+    let mut layout = Layout { parts, springs, laws, display: Display::default(), skins: Vec::new() };
+    for (index, laid) in laid_parts.iter().enumerate() {
+        stress(&layout, index, (laid, &q), &mut initial_stress, &mut warnings);
+    }
     for (index, extra) in scene.point_masses.iter().enumerate() {
         let at = root.field("point_mass").index(index).field("at");
         for particle in select::particles(&extra.at, layout.part(&extra.part), &q, &at)? {
@@ -184,9 +192,7 @@ fn particles(
 ) -> Result<(ParticleSystem, Vec<usize>), SceneError> {
     let mut builder = ParticleSystemBuilder::new(mass.to_vec()).rest_positions(q.to_vec());
     if elastic {
-        if !layout.springs.is_empty() {
-            builder = builder.force(layout.springs.clone());
-        }
+        builder = layout.add_springs(builder);
         for (part, laid) in layout.parts.iter().zip(laid) {
             builder = forces::bending(laid, part.particles.start, builder);
         }
@@ -335,9 +341,24 @@ fn moved(motion: &Motion, by: [f64; 3]) -> Motion {
     }
 }
 
-fn stress(id: &str, laid: &Laid, reports: &mut Vec<PartStress>, warnings: &mut Vec<String>) {
+fn stress(
+    layout: &Layout,
+    part: usize,
+    (laid, q): (&Laid, &[f64]),
+    reports: &mut Vec<PartStress>,
+    warnings: &mut Vec<String>,
+) {
+    let id = &layout.parts[part].id;
     let springs = Springs::new(laid.springs.iter().copied());
-    let report = InitialStressReport::new(&springs, laid.topology.positions.as_flattened());
+    let mut report = InitialStressReport::new(&springs, laid.topology.positions.as_flattened());
+    if let Some(stress) = layout.law_stress(part, q) {
+        (report.max_strain, report.max_strain_spring) = stress.strain;
+        (report.max_tension, report.max_tension_spring) = stress.tension;
+        report.energy = stress.energy;
+        if report.max_tension == 0.0 {
+            return; // slack
+        }
+    }
     if report.max_strain <= NO_STRAIN {
         return;
     }
@@ -353,7 +374,7 @@ fn stress(id: &str, laid: &Laid, reports: &mut Vec<PartStress>, warnings: &mut V
         ));
     }
     reports.push(PartStress {
-        part: id.to_owned(),
+        part: id.clone(),
         max_strain: report.max_strain,
         tension: report.max_tension,
         spring: report.max_tension_spring,

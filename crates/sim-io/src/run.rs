@@ -13,7 +13,7 @@ pub mod xpbd;
 pub use error::RunError;
 pub use result::RunResult;
 
-use crate::model::{self, Layout, Model};
+use crate::model::{self, Breakages, Layout, Model};
 use crate::scene::check::MAX_FRAMES;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
@@ -235,6 +235,7 @@ impl Stepped<'_> {
         let first = recorder.frame(0, system, layout, state, ledger.report(), None);
         let mut course = Course::new(scene, frames, ledger.report());
         let mut cuts = Cuts::default();
+        let mut breakages = Breakages::default();
         let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, layout));
 
         'run: for index in 0..if failure.is_some() { 0 } else { frames } {
@@ -259,6 +260,7 @@ impl Stepped<'_> {
                     break 'run;
                 }
                 state.t = t0 + (step + 1) as f64 * plan.dt;
+                breakages.look(system, layout, state);
                 let now = course.progress(state.t, recorder.steps(), ledger.report());
                 if (recorder.steps().is_multiple_of(PROGRESS_STEPS) || step + 1 == plan.steps)
                     && progress(&now).is_break()
@@ -274,6 +276,7 @@ impl Stepped<'_> {
             }
         }
         warnings.extend(cuts.warning());
+        warnings.extend(breakages.sentences());
         Ok(Outcome {
             failure,
             method: *info.method,

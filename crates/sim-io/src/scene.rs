@@ -6,6 +6,7 @@ pub mod document;
 pub mod error;
 pub mod force;
 mod foreseen;
+pub mod law;
 pub mod library;
 mod overrides;
 pub mod part;

@@ -32,6 +32,8 @@ macro_rules! scenes {
 scenes!(
     belt_drive,
     block_and_tackle,
+    breaking_strap,
+    bungee,
     cloth_on_box,
     cloth_on_sphere,
     coil,
@@ -47,7 +49,10 @@ scenes!(
     rope_pile,
     rope_swing,
     rope_whip,
+    rubber_strip,
     slinky_drop,
+    strap_creep,
+    strap_relaxation,
     string,
     three_links,
 );

@@ -4,6 +4,7 @@
 //! the wrong ones at least 95 % are rejected, and the survivors carry the reason why nobody can tell.
 
 use crate::claim::Claim;
+use crate::judge::law::{judge_creep, judge_law};
 use crate::judge::links::judge_links;
 use crate::judge::model::{judge_model, judge_spring};
 use crate::judge::{AnyStepper, Subject, first_failure};
@@ -17,6 +18,7 @@ mod catalogue;
 mod constraints;
 mod implicit;
 pub mod inverse;
+mod laws;
 mod links;
 mod models;
 mod runge_kutta;
@@ -25,6 +27,7 @@ mod springs;
 mod wrapped;
 
 pub use constraints::{CONSTRAINT_SLIPS, ConstraintSlip, rejects};
+use laws::{CreepMistake, LawMistake, WrittenLaw, creep};
 use links::{LinkMistake, written};
 use models::{Tamper, Tampered};
 use springs::{Mistake, WrittenSpring};
@@ -36,6 +39,8 @@ enum Patient {
     Stepper(fn() -> AnyStepper),
     Spring(Mistake),
     Links(LinkMistake),
+    Law(LawMistake),
+    Creep(CreepMistake),
     /// The registry sample of a force.
     Model(&'static str, Tamper),
 }
@@ -85,6 +90,16 @@ impl Mutant {
                 .into_iter()
                 .find(|claim| !claim.pass())
                 .map(named),
+            Patient::Law(mistake) => judge_law("law", &|unit| Box::new(WrittenLaw { unit, mistake }))
+                .into_iter()
+                .find(|claim| !claim.pass())
+                .map(named),
+            Patient::Creep(mistake) => judge_creep("creep", &|branch, tension, from, to, dt| {
+                creep(mistake, branch, tension, from, to, dt)
+            })
+            .into_iter()
+            .find(|claim| !claim.pass())
+            .map(named),
             Patient::Model(force, tamper) => {
                 let info = FORCES.iter().find(|info| info.id == force)?;
                 let (system, state) = (info.sample)();

@@ -12,6 +12,7 @@ use sim_verify::studies::derivatives::force_of;
 use sim_verify::studies::run;
 use sim_verify::{Claim, DenseMatrices};
 
+pub(super) mod materials;
 pub(super) mod motions;
 mod swings;
 

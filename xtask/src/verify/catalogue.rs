@@ -62,6 +62,7 @@ pub struct Section {
 pub const SECTIONS: &[Section] = &[
     Section { crate_name: "sim-core", jobs: forces::jobs },
     Section { crate_name: "sim-core", jobs: area_b::jobs },
+    Section { crate_name: "sim-core", jobs: area_b::materials::jobs },
     Section { crate_name: "sim-core", jobs: area_b::motions::jobs },
     Section { crate_name: "sim-integrate", jobs: steppers::jobs },
     Section { crate_name: "sim-integrate", jobs: area_a::jobs },

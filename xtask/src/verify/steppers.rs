@@ -6,6 +6,7 @@ use nalgebra::Matrix2;
 use serde_json::Value;
 use sim_core::{SimulateOptions, State, StepStats, simulate};
 use sim_integrate::STEPPERS;
+use sim_verify::judge::history::judge_history;
 use sim_verify::judge::linear::{Line, stability_border};
 use sim_verify::judge::{AnyStepper, Findings, Subject, conservation, judge_stepper};
 use sim_verify::{Claim, problem};
@@ -38,6 +39,12 @@ pub(super) fn jobs(_: Scope) -> Vec<Job> {
             })
         })
         .collect();
+    jobs.extend(STEPPERS.iter().map(|info| {
+        Job::new(format!("history/{}", info.method.id), |_| {
+            let id = format!("history/{}", info.method.id);
+            judge_history(&id, info.method, &mut || make(info.method.id)).into()
+        })
+    }));
     jobs.push(Job::new("position_verlet/velocity_damping", |_| velocity_damping()));
     jobs.push(Job::new("registry", |_| registry()));
     jobs.push(Job::new("charts/stability", |_| stability_charts()));

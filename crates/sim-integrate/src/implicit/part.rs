@@ -30,6 +30,12 @@ impl System for Part<'_> {
     fn power(&self, t: f64, q: &[f64], v: &[f64], velocity: &[f64]) -> Work {
         self.whole.power(t, q, v, velocity)
     }
+    fn internal_count(&self) -> usize {
+        self.whole.internal_count()
+    }
+    fn remembers(&self) -> bool {
+        self.whole.remembers()
+    }
     fn prescribe(&self, t: f64, q: &mut [f64], v: &mut [f64]) {
         self.whole.prescribe(t, q, v);
     }

@@ -1,6 +1,6 @@
 //! Explicit Euler.
 
-use super::{BoxedStepper, StepperInfo, no_options};
+use super::{BoxedStepper, StepperInfo, boxed, no_options};
 use crate::stability::StepLimit;
 use crate::trial::{Trial, drift, kick};
 use nalgebra::Complex;
@@ -31,7 +31,7 @@ pub const INFO: StepperInfo = StepperInfo {
 
 fn build(options: &Value) -> Result<BoxedStepper, crate::OptionsError> {
     no_options(METHOD.id, options)?;
-    Ok(Box::new(ExplicitEuler::default()))
+    Ok(boxed(ExplicitEuler::default()))
 }
 
 /// `q1 = q0 + dt v0`, `v1 = v0 + dt a(t0, q0, v0)`.

@@ -1,6 +1,6 @@
 //! The explicit midpoint rule.
 
-use super::{BoxedStepper, StepperInfo, no_options};
+use super::{BoxedStepper, StepperInfo, boxed, no_options};
 use crate::stability::StepLimit;
 use crate::trial::{Trial, drift, kick};
 use nalgebra::Complex;
@@ -31,7 +31,7 @@ pub const INFO: StepperInfo = StepperInfo {
 
 fn build(options: &Value) -> Result<BoxedStepper, crate::OptionsError> {
     no_options(METHOD.id, options)?;
-    Ok(Box::new(ExplicitMidpoint::default()))
+    Ok(boxed(ExplicitMidpoint::default()))
 }
 
 /// Half an Euler step to `t0 + dt/2`, then a whole step with the rates found there.

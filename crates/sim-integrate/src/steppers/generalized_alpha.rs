@@ -1,6 +1,6 @@
 //! The generalized-α family, with Newmark and HHT as members.
 
-use super::{BoxedStepper, StepperInfo, parse};
+use super::{BoxedStepper, StepperInfo, boxed, parse};
 use crate::OptionsError;
 use crate::implicit::NewtonOptions;
 use crate::implicit::mixed::free_marks;
@@ -102,7 +102,7 @@ fn covers(options: &Value) -> bool {
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {
-    Ok(Box::new(GeneralizedAlpha::new(parse(METHOD.id, options)?)?))
+    Ok(boxed(GeneralizedAlpha::new(parse(METHOD.id, options)?)?))
 }
 
 /// `q1 = q0 + dt v0 + dt² ((½-β) a0 + β a1)`, `v1 = v0 + dt ((1-γ) a0 + γ a1)`, where `a1` satisfies

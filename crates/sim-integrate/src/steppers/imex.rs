@@ -1,6 +1,6 @@
 //! Implicit for some forces, explicit for the others.
 
-use super::{BoxedStepper, StepperInfo, parse};
+use super::{BoxedStepper, StepperInfo, boxed, parse};
 use crate::OptionsError;
 use crate::implicit::NewtonOptions;
 use crate::implicit::mixed::free_marks;
@@ -53,7 +53,7 @@ fn covers(options: &Value) -> bool {
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {
-    Ok(Box::new(Imex::new(parse(METHOD.id, options)?)?))
+    Ok(boxed(Imex::new(parse(METHOD.id, options)?)?))
 }
 
 /// `M (v1 - v0) = dt (f_implicit(t1, q1, v1) + f_explicit(t0, q0, v0))`, `q1 = q0 + dt v1`.

@@ -1,6 +1,6 @@
 //! Implicit Euler.
 
-use super::{BoxedStepper, StepperInfo, parse};
+use super::{BoxedStepper, StepperInfo, boxed, parse};
 use crate::OptionsError;
 use crate::implicit::NewtonOptions;
 use crate::implicit::mixed::{MixedStep, Weights};
@@ -43,7 +43,7 @@ pub struct ImplicitEulerOptions {
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {
-    Ok(Box::new(ImplicitEuler::new(parse(METHOD.id, options)?)?))
+    Ok(boxed(ImplicitEuler::new(parse(METHOD.id, options)?)?))
 }
 
 /// `v1 = v0 + dt a(t1, q1, v1)`, `q1 = q0 + dt v1`.

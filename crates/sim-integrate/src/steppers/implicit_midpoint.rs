@@ -1,6 +1,6 @@
 //! The implicit midpoint rule.
 
-use super::{BoxedStepper, StepperInfo, parse};
+use super::{BoxedStepper, StepperInfo, boxed, parse};
 use crate::OptionsError;
 use crate::implicit::NewtonOptions;
 use crate::implicit::mixed::free_marks;
@@ -43,7 +43,7 @@ pub struct ImplicitMidpointOptions {
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {
-    Ok(Box::new(ImplicitMidpoint::new(parse(METHOD.id, options)?)?))
+    Ok(boxed(ImplicitMidpoint::new(parse(METHOD.id, options)?)?))
 }
 
 /// Implicit Euler over half the step to `(q½, v½)`, then `q1 = q0 + dt v½`, `v1 = 2 v½ - v0`.

@@ -1,6 +1,6 @@
 //! Leapfrog, kick-drift-kick.
 
-use super::{BoxedStepper, StepperInfo, no_options};
+use super::{BoxedStepper, StepperInfo, boxed, no_options};
 use crate::stability::{Condition, StepLimit};
 use crate::trial::{Trial, drift, kick, kick_in_place};
 use serde_json::Value;
@@ -42,7 +42,7 @@ const DAMPED: [Condition; 2] = [
 
 fn build(options: &Value) -> Result<BoxedStepper, crate::OptionsError> {
     no_options(METHOD.id, options)?;
-    Ok(Box::new(Leapfrog::default()))
+    Ok(boxed(Leapfrog::default()))
 }
 
 /// `v½ = v0 + dt/2 a(t0, q0, v0)`, `q1 = q0 + dt v½`, `v1 = v½ + dt/2 a(t1, q1, v*)`.

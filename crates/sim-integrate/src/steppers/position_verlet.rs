@@ -1,7 +1,7 @@
 //! Position Verlet, drift-kick-drift.
 
 use super::symplectic_euler::KICK_DRIFT;
-use super::{BoxedStepper, StepperInfo, parse};
+use super::{BoxedStepper, StepperInfo, boxed, parse};
 use crate::OptionsError;
 use crate::stability::StepLimit;
 use crate::trial::{Trial, drift, drift_in_place, kick_in_place};
@@ -42,7 +42,7 @@ pub struct PositionVerletOptions {
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {
-    Ok(Box::new(PositionVerlet::new(parse(METHOD.id, options)?)?))
+    Ok(boxed(PositionVerlet::new(parse(METHOD.id, options)?)?))
 }
 
 /// `q½ = q0 + dt/2 v0`, `v1 = v0 + dt a(t½, q½, v0)`, `q1 = q½ + dt/2 v1`.

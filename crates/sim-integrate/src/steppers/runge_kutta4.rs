@@ -1,6 +1,6 @@
 //! The classical Runge-Kutta method.
 
-use super::{BoxedStepper, StepperInfo, no_options};
+use super::{BoxedStepper, StepperInfo, boxed, no_options};
 use crate::stability::{Condition, StepLimit};
 use crate::trial::{Trial, drift, drift_in_place, kick, kick_in_place};
 use serde_json::Value;
@@ -46,7 +46,7 @@ const DAMPED: [Condition; 2] = [
 
 fn build(options: &Value) -> Result<BoxedStepper, crate::OptionsError> {
     no_options(METHOD.id, options)?;
-    Ok(Box::new(RungeKutta4::default()))
+    Ok(boxed(RungeKutta4::default()))
 }
 
 /// Four stages at `t0`, `t0 + dt/2` (twice) and `t0 + dt`, weighted 1, 2, 2, 1.

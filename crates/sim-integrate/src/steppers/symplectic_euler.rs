@@ -1,6 +1,6 @@
 //! Symplectic Euler, kick then drift.
 
-use super::{BoxedStepper, StepperInfo, no_options};
+use super::{BoxedStepper, StepperInfo, boxed, no_options};
 use crate::stability::{Condition, StepLimit};
 use crate::trial::{Trial, drift, kick};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub(crate) const KICK_DRIFT: [Condition; 1] = [Condition { stiffness: 1.0, dampi
 
 fn build(options: &Value) -> Result<BoxedStepper, crate::OptionsError> {
     no_options(METHOD.id, options)?;
-    Ok(Box::new(SymplecticEuler::default()))
+    Ok(boxed(SymplecticEuler::default()))
 }
 
 /// `v1 = v0 + dt a(t0, q0, v0)`, `q1 = q0 + dt v1`.

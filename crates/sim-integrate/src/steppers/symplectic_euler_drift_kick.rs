@@ -1,7 +1,7 @@
 //! Symplectic Euler, drift then kick.
 
 use super::symplectic_euler::KICK_DRIFT;
-use super::{BoxedStepper, StepperInfo, no_options};
+use super::{BoxedStepper, StepperInfo, boxed, no_options};
 use crate::stability::StepLimit;
 use crate::trial::{Trial, drift, kick_in_place};
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub const INFO: StepperInfo = StepperInfo {
 
 fn build(options: &Value) -> Result<BoxedStepper, crate::OptionsError> {
     no_options(METHOD.id, options)?;
-    Ok(Box::new(SymplecticEulerDriftKick::default()))
+    Ok(boxed(SymplecticEulerDriftKick::default()))
 }
 
 /// `q1 = q0 + dt v0`, `v1 = v0 + dt a(t1, q1, v0)`.

@@ -1,6 +1,6 @@
 //! The mixed scheme with weights α for forces and β for velocities.
 
-use super::{BoxedStepper, StepperInfo, parse};
+use super::{BoxedStepper, StepperInfo, boxed, parse};
 use crate::OptionsError;
 use crate::implicit::NewtonOptions;
 use crate::implicit::mixed::{MixedStep, Weights};
@@ -56,7 +56,7 @@ fn covers(options: &Value) -> bool {
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {
-    Ok(Box::new(ThetaMixed::new(parse(METHOD.id, options)?)?))
+    Ok(boxed(ThetaMixed::new(parse(METHOD.id, options)?)?))
 }
 
 /// `q1 = q0 + dt ((1-β) v0 + β v1)`, `M (v1 - v0) = dt ((1-α) f0 + α f1)`.

@@ -1,6 +1,6 @@
 //! TR-BDF2: a trapezoidal stage, then the second-order backward difference.
 
-use super::{BoxedStepper, StepperInfo, parse};
+use super::{BoxedStepper, StepperInfo, boxed, parse};
 use crate::OptionsError;
 use crate::implicit::NewtonOptions;
 use crate::implicit::mixed::free_marks;
@@ -43,7 +43,7 @@ pub struct TrBdf2Options {
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {
-    Ok(Box::new(TrBdf2::new(parse(METHOD.id, options)?)?))
+    Ok(boxed(TrBdf2::new(parse(METHOD.id, options)?)?))
 }
 
 /// Part of the step that the trapezoidal stage covers: with this value both stages have the same matrix (Hosea & Shampine 1996).

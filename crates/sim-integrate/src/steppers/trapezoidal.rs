@@ -1,6 +1,6 @@
 //! The trapezoidal rule.
 
-use super::{BoxedStepper, StepperInfo, parse};
+use super::{BoxedStepper, StepperInfo, boxed, parse};
 use crate::OptionsError;
 use crate::implicit::NewtonOptions;
 use crate::implicit::mixed::{MixedStep, Weights};
@@ -41,7 +41,7 @@ pub struct TrapezoidalOptions {
 }
 
 fn build(options: &Value) -> Result<BoxedStepper, OptionsError> {
-    Ok(Box::new(Trapezoidal::new(parse(METHOD.id, options)?)?))
+    Ok(boxed(Trapezoidal::new(parse(METHOD.id, options)?)?))
 }
 
 /// `q1 = q0 + dt/2 (v0 + v1)`, `M (v1 - v0) = dt/2 (f0 + f1)`.

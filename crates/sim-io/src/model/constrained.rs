@@ -160,6 +160,12 @@ fn springs(
     for index in place.springs.clone() {
         let spring = layout.springs.get(index);
         let local = index - place.springs.start;
+        if layout.has_law(index) {
+            return Err(at.field("law").refuse(
+                format!("a law of spring {local}"),
+                "left out with the method `xpbd`, whose constraints are linear; a method of springs takes it",
+            ));
+        }
         let single = || {
             if place.kind == "particles" { at.field("springs").index(local) } else { at.field("kind") }
         };

@@ -217,7 +217,7 @@ impl Layout {
         let count = self.springs.len();
         let tension = |spring: usize| {
             let solved = solver.and_then(|solver| solver.tension(spring));
-            solved.unwrap_or_else(|| self.springs.tension(spring, &state.q))
+            solved.unwrap_or_else(|| self.tension(spring, state))
         };
         for (i, color) in colors.iter_mut().enumerate().take(count) {
             *color = (0.5 * (tension(i) + tension((i + count - 1) % count))) as f32;

@@ -2,10 +2,12 @@
 
 mod membrane;
 
+use super::laws::{self, PartLaws};
 use crate::mesh::{Mesh, MeshReport};
 use crate::scene::check::At;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
+use crate::scene::law::LawSpec;
 use crate::scene::library;
 use crate::scene::part::{Belt, Cloth, Coil, Faces, Material, MeshPart, Part, Particles, Rope, RopeShape};
 use nalgebra::Vector3;
@@ -28,6 +30,8 @@ pub(super) struct Laid {
     pub mesh: Option<MeshReport>,
     /// Whether the scene asked for the stress at the start.
     pub stress_intended: bool,
+    /// Springs that follow a law.
+    pub laws: PartLaws,
 }
 
 /// What resists bending.
@@ -98,6 +102,7 @@ impl Line {
             bending: self.bending,
             mesh: None,
             stress_intended: self.stress_intended,
+            laws: PartLaws::default(),
         })
     }
 }
@@ -121,9 +126,12 @@ fn lay_rope(part: &Rope, material: Material, at: &At<'_>) -> Result<Laid, SceneE
     };
     let topology = rope(&options).map_err(|error| refuse(&error))?;
     let area = part.section.map(|section| section.area());
-    let axial_stiffness = either(part.axial_stiffness, part.youngs_modulus.or(material.youngs_modulus), area);
+    let axial_stiffness = match &part.law {
+        Some(law) => laws::nominal_stiffness(law, area),
+        None => either(part.axial_stiffness, part.youngs_modulus.or(material.youngs_modulus), area),
+    };
     let straight_length = if hanging { None } else { part.length };
-    Line {
+    let mut laid = Line {
         factor: length_factor(straight_length, part.tension, topology.total_length(), axial_stiffness),
         axial_stiffness,
         linear_density: either(part.linear_density, part.density.or(material.density), area),
@@ -133,10 +141,16 @@ fn lay_rope(part: &Rope, material: Material, at: &At<'_>) -> Result<Laid, SceneE
         } else {
             Bending::None
         },
-        stress_intended: part.tension.is_some(),
+        stress_intended: part.tension.is_some()
+            || part.law.as_ref().is_some_and(|law| law.temperature_change != 0.0),
         topology,
     }
-    .lay(at)
+    .lay(at)?;
+    if let Some(law) = &part.law {
+        laid.springs.iter_mut().for_each(|spring| spring.rest_length *= law.expansion());
+        laid.laws = PartLaws::of_line(law, laid.springs.len(), area);
+    }
+    Ok(laid)
 }
 
 fn lay_belt(part: &Belt, material: Material, at: &At<'_>) -> Result<Laid, SceneError> {
@@ -246,14 +260,22 @@ fn lay_mesh(part: &MeshPart, material: Material, scene: &Scene, at: &At<'_>) -> 
 fn lay_particles(part: &Particles) -> Laid {
     let positions: Vec<[f64; 3]> = part.particles.iter().map(|particle| particle.position).collect();
     let distance = |[a, b]: [usize; 2]| (Vector3::from(positions[b]) - Vector3::from(positions[a])).norm();
+    let mut part_laws = PartLaws::default();
     let springs: Vec<Spring> = part
         .springs
         .iter()
-        .map(|spring| Spring {
-            ends: spring.ends.map(|end| end as u32),
-            rest_length: spring.rest_length.unwrap_or_else(|| distance(spring.ends)),
-            stiffness: spring.stiffness,
-            damping: spring.damping,
+        .map(|spring| {
+            part_laws.push(spring.law.as_ref());
+            let rest_length = spring.rest_length.unwrap_or_else(|| distance(spring.ends));
+            let expansion = spring.law.as_ref().map_or(1.0, LawSpec::expansion);
+            let nominal =
+                || spring.law.as_ref().map_or(0.0, |law| laws::nominal_stiffness(law, None) / rest_length);
+            Spring {
+                ends: spring.ends.map(|end| end as u32),
+                rest_length: rest_length * expansion,
+                stiffness: spring.stiffness.unwrap_or_else(nominal),
+                damping: spring.damping,
+            }
         })
         .collect();
     Laid {
@@ -271,5 +293,6 @@ fn lay_particles(part: &Particles) -> Laid {
         mesh: None,
         // Rest lengths of single springs are stated one by one.
         stress_intended: false,
+        laws: part_laws,
     }
 }

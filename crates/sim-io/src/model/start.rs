@@ -83,6 +83,9 @@ impl Model {
             }
         }
         self.system.prescribe(state.t, &mut state.q, &mut state.v);
+        if self.constrained.is_none() {
+            super::begin_history(&self.system, state);
+        }
         Ok(report)
     }
 }

@@ -205,12 +205,12 @@ impl Gauge {
             Reading::Velocity(particles, c) => component(mean(&state.v, particles), *c),
             Reading::Force(particles, c) => {
                 let mut f = vec![0.0; state.q.len()];
-                view.system.force(state.t, &state.q, &state.v, &mut f);
+                view.system.force_of(state, &mut f);
                 component(particles.iter().map(|&i| vector(&f, i)).sum(), *c)
             }
             Reading::Tension(spring) => {
                 let solved = view.solver.and_then(|solver| solver.tension(*spring));
-                solved.unwrap_or_else(|| springs.tension(*spring, &state.q))
+                solved.unwrap_or_else(|| view.layout.tension(*spring, state))
             }
             Reading::Collider(index, entry) => {
                 view.solver.map_or(0.0, |solver| constraints::collider(solver, state, *index, *entry))
@@ -271,6 +271,7 @@ fn energy(entry: EnergyEntry, report: &LedgerReport) -> f64 {
         EnergyEntry::Potential => now.potential(),
         EnergyEntry::Total => now.total(),
         EnergyEntry::DashpotWork => work.dashpot,
+        EnergyEntry::InelasticWork => work.inelastic,
         EnergyEntry::MassDampingWork => work.mass_damping,
         EnergyEntry::AirWork => work.air,
         EnergyEntry::ExternalWork => work.external,

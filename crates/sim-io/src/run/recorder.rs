@@ -29,7 +29,7 @@ pub(crate) struct Recorder {
     last: (State, LedgerReport),
 }
 
-fn energies(report: &LedgerReport) -> [(&'static str, f64); 13] {
+fn energies(report: &LedgerReport) -> [(&'static str, f64); 14] {
     let (now, work) = (&report.current, &report.work);
     [
         ("kinetic", now.kinetic),
@@ -39,6 +39,7 @@ fn energies(report: &LedgerReport) -> [(&'static str, f64); 13] {
         ("load", now.load),
         ("total", now.total()),
         ("dashpot_work", work.dashpot),
+        ("inelastic_work", work.inelastic),
         ("mass_damping_work", work.mass_damping),
         ("air_work", work.air),
         ("external_work", work.external),

@@ -7,7 +7,7 @@ use crate::scene::check::contact::XPBD;
 use crate::scene::check::{At, MAX_SUBSTEPS};
 use crate::scene::document::{Scene, Substeps};
 use crate::scene::error::{SceneError, nearest};
-use sim_core::{MethodInfo, ModelSystem, State, StepError};
+use sim_core::{HistoryError, MethodInfo, ModelSystem, State, StepError};
 use sim_integrate::steppers::StepperInfo;
 use sim_integrate::{
     BoxedStepper, OptionsError, STEPPERS, StabilityError, StabilityReport, SubstepError, SubstepOptions,
@@ -130,8 +130,9 @@ impl Failure {
 /// What sets the limit, by part where it is a spring.
 fn culprit(report: &StabilityReport, layout: &Layout) -> Option<String> {
     let (force, index) = report.culprit?;
-    Some(match layout.spring_owner(index) {
-        Some((part, local)) if force == "spring" => format!("spring {local} of part {}", part.id),
+    let owner = layout.spring_of_stencil(force, index).and_then(|spring| layout.spring_owner(spring));
+    Some(match owner {
+        Some((part, local)) => format!("spring {local} of part {}", part.id),
         _ => format!("{force} {index}"),
     })
 }
@@ -250,6 +251,12 @@ impl StepPlanner {
 
     /// Says what probably went wrong, with the numbers known here.
     pub fn diagnose(&self, source: StepError, step: u64, dt: f64, layout: &Layout) -> Failure {
+        if let StepError::History { source: HistoryError::OutOfRange { force, index, .. }, .. } = &source {
+            let owner =
+                layout.spring_of_stencil(force, *index).and_then(|spring| layout.spring_owner(spring));
+            let owner = owner.map(|(part, local)| format!("; that is spring {local} of part {}", part.id));
+            return Failure::Step { step, source, diagnosis: owner.unwrap_or_default() };
+        }
         let mut diagnosis = self.likely_cause(dt);
         if let StepError::Diverged { particle, .. } = source {
             diagnosis.push_str(&owner(layout, particle));

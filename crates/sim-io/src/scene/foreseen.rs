@@ -29,8 +29,10 @@ const MODELS: &[(&str, &str)] =
     &[("fem", "use `mass_spring` or `xpbd`"), ("cosserat", "use `mass_spring` or `xpbd`")];
 
 const PART_FIELDS: &[(&str, &str)] = &[
-    ("law", "material laws other than linear"),
-    ("tension_only", "springs that cannot push"),
+    (
+        "tension_only",
+        "springs that cannot push; use `law = { elastic = { kind = \"cable\", modulus = EA } }`",
+    ),
     ("friction", "friction of a part; colliders, pulleys and `[contact]` have it"),
     ("thickness_contact", "a contact thickness of its own; `contact.thickness` is that of all parts"),
     ("twisting_stiffness", "twist"),

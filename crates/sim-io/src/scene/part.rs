@@ -1,6 +1,7 @@
 //! Parts: what is simulated, described once in physical terms.
 
 use super::contact::FrictionSpec;
+use super::law::LawSpec;
 use super::words::kinds;
 use crate::mesh::Mending;
 use serde::Deserialize;
@@ -147,6 +148,8 @@ pub struct Rope {
     /// Bending stiffness EI in N·m².
     #[serde(default)]
     pub bending_stiffness: f64,
+    /// Material law, instead of `axial_stiffness`.
+    pub law: Option<LawSpec>,
 }
 
 /// A pulley that a belt lies on before the start.
@@ -400,13 +403,15 @@ pub struct Particle {
 }
 
 /// One spring between two particles of the same part.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpringSpec {
     /// Its two particles, counted within the part from 0.
     pub ends: [usize; 2],
-    /// N/m.
-    pub stiffness: f64,
+    /// N/m; or `law`.
+    pub stiffness: Option<f64>,
+    /// Material law, whose moduli are forces per strain.
+    pub law: Option<LawSpec>,
     /// Unloaded length in m; by default the distance of the ends.
     pub rest_length: Option<f64>,
     /// Dashpot in N·s/m.

@@ -186,6 +186,8 @@ pub enum EnergyEntry {
     Total,
     /// Work of dashpots since the start.
     DashpotWork,
+    /// Lost inside materials since the start: creep, slip, breakage.
+    InelasticWork,
     /// Work of mass-proportional damping since the start.
     MassDampingWork,
     /// Work of air since the start.

@@ -1,6 +1,7 @@
 //! The list of mistakes.
 
 use super::implicit::{Implicit, implicit_euler, implicit_midpoint, trapezoidal};
+use super::laws::{CreepMistake, LawMistake};
 use super::links::LinkMistake;
 use super::models::Tamper;
 use super::runge_kutta::{RungeKutta, explicit_midpoint, runge_kutta4};
@@ -31,6 +32,8 @@ macro_rules! catalogue {
     (@patient stepper $patient:expr) => { Patient::Stepper(|| Box::new($patient)) };
     (@patient spring $patient:expr) => { Patient::Spring($patient) };
     (@patient links $patient:expr) => { Patient::Links($patient) };
+    (@patient law $patient:expr) => { Patient::Law($patient) };
+    (@patient creep $patient:expr) => { Patient::Creep($patient) };
     (@patient model $patient:expr) => { Patient::Model($patient.0, $patient.1) };
 }
 
@@ -292,6 +295,30 @@ pub(super) static MUTANTS: &[Mutant] = catalogue! {
     "links/force_by_step": "forces λ/h for λ/h²", killed_by "stretch" => links LinkMistake::ForceByStep;
     "links/double_gravity": "gravity in the velocity and again in the position", killed_by "stretch" => links LinkMistake::DoubleGravity;
     "links/simultaneous_corrections": "corrections computed before any is applied", killed_by "rate" => links LinkMistake::SimultaneousCorrections;
+    "law/flipped_tension": "tension with the wrong sign", killed_by "tension" => law LawMistake::FlippedTension;
+    "law/true_stress": "true stress for nominal stress", killed_by "tension" => law LawMistake::TrueStress;
+    "law/wrong_power": "-λ⁻¹ for -λ⁻²", killed_by "tension" => law LawMistake::WrongPower;
+    "law/lost_division": "C01 without its 1/λ", killed_by "tension" => law LawMistake::LostDivision;
+    "law/half_energy": "energy of the first invariant alone", killed_by "tension" => law LawMistake::HalfEnergy;
+    "law/energy_offset": "energy not zero at rest", killed_by "rest" => law LawMistake::EnergyOffset;
+    "law/product_rule": "tangent without one factor's derivative", killed_by "tangent" => law LawMistake::ProductRule;
+    "law/constant_tangent": "tangent of the law at rest", killed_by "tangent" => law LawMistake::ConstantTangent;
+    "law/low_bound": "bound of the tangent at one end only", killed_by "bound" => law LawMistake::LowBound;
+    "law/fixed_unit": "one constant without its unit", killed_by "scaling" => law LawMistake::FixedUnit;
+    "creep/wrong_sign": "growth for decay", killed_by "held" => creep CreepMistake::WrongSign;
+    "creep/no_mean": "the change of stretch not relaxed within the step", killed_by "rate" => creep CreepMistake::NoMean;
+    "creep/middle_mean": "decay at the middle for the mean decay", killed_by "rate" => creep CreepMistake::MiddleMean;
+    "creep/no_decay": "old tension kept whole", killed_by "held" => creep CreepMistake::NoDecay;
+    "creep/euler_decay": "1 - x for e^-x", killed_by "held" => creep CreepMistake::EulerDecay;
+    "creep/implicit_euler": "1/(1 + x) for e^-x", killed_by "held" => creep CreepMistake::ImplicitEuler;
+    "creep/fast_tangent": "tangent of an infinitely short step", killed_by "tangent" => creep CreepMistake::FastTangent;
+    "creep/total_stretch": "strain for its change", killed_by "held" => creep CreepMistake::TotalStretch;
+    "creep/inverted_time": "time constant inverted", killed_by "held" => creep CreepMistake::InvertedTime;
+    "creep/cancellation": "(1 - e^-x)/x in single precision", killed_by "rate" => creep CreepMistake::Cancellation;
+    "law_spring/flipped_gradient": "force on one particle with the wrong sign", killed_by "stiffness" =>
+        model ("law_spring", Tamper::FlippedGradient);
+    "law_spring/lost_block": "one block off the diagonal lost", killed_by "stiffness" =>
+        model ("law_spring", Tamper::LostBlock);
     "rope_hinge/transposed_blocks": "blocks off the diagonal transposed", killed_by "stiffness" =>
         model ("rope_hinge", Tamper::TransposedBlocks);
     "cloth_hinge/transposed_blocks": "blocks off the diagonal transposed", killed_by "stiffness" =>
@@ -328,6 +355,9 @@ pub(super) static ORIGINALS: &[Mutant] = catalogue! {
     "trapezoidal": "none", survives "it is right" => stepper trapezoidal();
     "spring": "none", survives "it is right" => spring Mistake::None;
     "links": "none", survives "it is right" => links LinkMistake::None;
+    "law": "none", survives "it is right" => law LawMistake::None;
+    "creep": "none", survives "it is right" => creep CreepMistake::None;
+    "law_spring": "none", survives "it is right" => model ("law_spring", Tamper::None);
     "rope_hinge": "none", survives "it is right" => model ("rope_hinge", Tamper::None);
     "gravity": "none", survives "it is right" => model ("gravity", Tamper::None);
     "cloth_hinge": "none", survives "it is right" => model ("cloth_hinge", Tamper::None);

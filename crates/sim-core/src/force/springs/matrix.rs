@@ -238,7 +238,7 @@ mod tests {
             (0..3 * count).map(|k| 0.2 * f64::from(k) + (f64::from(k) * 1.3).sin()).collect();
         let twin: Vec<f64> = q[60..63].to_vec();
         q[450..453].copy_from_slice(&twin);
-        let at = Kinematics { t: 0.0, q: &q, v: &q, mass: &[] };
+        let at = Kinematics { t: 0.0, q: &q, v: &q, mass: &[], start: None };
         for definiteness in [Definiteness::Exact, Definiteness::Projected] {
             let mut blocks = BTreeMap::new();
             let mut take = |a: usize, b: usize, block: &Matrix3<f64>| {

@@ -68,6 +68,7 @@ impl Membrane {
             },
             mesh: None,
             stress_intended: false,
+            laws: super::PartLaws::default(),
         })
     }
 }

@@ -111,12 +111,24 @@ fn rope(part: &Rope, at: &At<'_>, of_material: impl Fn(&str) -> bool) -> Result<
     }
     section(part.section, at)?;
     let measured = part.section.is_some();
-    EitherOr {
-        direct: ("axial_stiffness", part.axial_stiffness),
-        factor: ("youngs_modulus", part.youngs_modulus),
-        measure: ("section", measured),
+    if let Some(law) = &part.law {
+        let given = [
+            ("axial_stiffness", part.axial_stiffness.is_some()),
+            ("youngs_modulus", part.youngs_modulus.is_some()),
+            ("tension", part.tension.is_some()),
+        ];
+        if let Some((field, _)) = given.iter().find(|(_, given)| *given) {
+            return Err(at.field("law").conflict(field));
+        }
+        law.check(&at.field("law"), measured)?;
+    } else {
+        EitherOr {
+            direct: ("axial_stiffness", part.axial_stiffness),
+            factor: ("youngs_modulus", part.youngs_modulus),
+            measure: ("section", measured),
+        }
+        .check(at, &of_material)?;
     }
-    .check(at, &of_material)?;
     EitherOr {
         direct: ("linear_density", part.linear_density),
         factor: ("density", part.density),
@@ -285,8 +297,22 @@ fn particles(part: &Particles, at: &At<'_>) -> Result<(), SceneError> {
         if spring.ends[0] == spring.ends[1] {
             return Err(at.field("ends").refuse(format!("{:?}", spring.ends), "two different particles"));
         }
-        at.not_negative("stiffness", spring.stiffness)?;
         at.not_negative("damping", spring.damping)?;
+        match (spring.stiffness, &spring.law) {
+            (Some(_), Some(_)) => return Err(at.field("law").conflict("stiffness")),
+            (None, None) => return Err(at.field("stiffness").missing("or `law`")),
+            (Some(stiffness), None) => at.not_negative("stiffness", stiffness)?,
+            (None, Some(law)) => {
+                law.check(&at.field("law"), false)?;
+                at.positive_if("rest_length", spring.rest_length)?;
+                let [a, b] = spring.ends.map(|end| part.particles[end].position);
+                if spring.rest_length.is_none() && a == b {
+                    return Err(at
+                        .field("rest_length")
+                        .missing("its ends coincide, and a law needs a length"));
+                }
+            }
+        }
         if let Some(rest_length) = spring.rest_length {
             at.not_negative("rest_length", rest_length)?;
         }
