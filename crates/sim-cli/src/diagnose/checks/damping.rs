@@ -131,13 +131,11 @@ fn dashpots(patient: &Patient) -> Option<Finding> {
         }
         Part::Particles(particles) => {
             particles.springs.iter().enumerate().fold(finding, |finding, (k, spring)| {
-                if spring.damping / spring.stiffness <= SLOW {
-                    return finding;
+                match spring.stiffness {
+                    Some(stiffness) if spring.damping > SLOW * stiffness => finding
+                        .change(Change::set(path(&format!("springs.{k}.damping")), short(0.002 * stiffness))),
+                    _ => finding,
                 }
-                finding.change(Change::set(
-                    path(&format!("springs.{k}.damping")),
-                    short(0.002 * spring.stiffness),
-                ))
             })
         }
     };

@@ -91,10 +91,13 @@ fn look(patient: &Patient) -> Vec<Finding> {
             Part::Cloth(_) | Part::Mesh(_) => finding.change(Change::set(path("damping_time"), short(time))),
             Part::Particles(particles) => {
                 particles.springs.iter().enumerate().fold(finding, |finding, (k, spring)| {
-                    finding.change(Change::set(
-                        path(&format!("springs.{k}.damping")),
-                        short(time * spring.stiffness),
-                    ))
+                    match spring.stiffness {
+                        Some(stiffness) => finding.change(Change::set(
+                            path(&format!("springs.{k}.damping")),
+                            short(time * stiffness),
+                        )),
+                        None => finding,
+                    }
                 })
             }
             Part::Belt(_) | Part::Coil(_) => finding,

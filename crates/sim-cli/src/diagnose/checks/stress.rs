@@ -13,6 +13,8 @@ pub(super) const CHECK: Check = Check {
 };
 
 const CAUSE: &str = "initial_stress";
+/// Share of the tension that must be free to move something: a strap that holds a length starts stretched, and stays so.
+const UNBALANCED: f64 = 0.1;
 /// Strain from which a stress at the start is no rounding of a drawing.
 const MUCH: f64 = 1e-3;
 
@@ -26,6 +28,7 @@ fn look(patient: &Patient) -> Vec<Finding> {
     unintended
         // A coil's `length` beside its `free_length` says how far it is pulled.
         .filter(|stress| !scene.parts.iter().any(|part| part.id() == stress.part && matches!(part, Part::Coil(_))))
+        .filter(|stress| stress.tension < 0.0 || largest_force(patient, &stress.part) > UNBALANCED * stress.tension)
         .map(|stress| {
             let index = scene.parts.iter().position(|part| part.id() == stress.part);
             let finding = Finding::fault(
@@ -65,4 +68,18 @@ fn look(patient: &Patient) -> Vec<Finding> {
                 .remedy("take the unloaded lengths from the shape, or let the part settle first with a `[relax]` table; where the stress is meant, give it as `tension`")
         })
         .collect()
+}
+
+/// Largest force in N on a particle of a part that is free to follow it, at the start.
+fn largest_force(patient: &Patient, part: &str) -> f64 {
+    let (system, state) = (&patient.model.system, &patient.model.state);
+    let mut force = vec![0.0; state.q.len()];
+    sim_core::System::force(system, state.t, &state.q, &state.v, &mut force);
+    let inverse_mass = sim_core::ExplicitSystem::inverse_mass(system);
+    let own = patient.model.layout.parts.iter().find(|layout| layout.id == part);
+    let particles = own.map_or(0..0, |layout| layout.particles.clone());
+    particles
+        .filter(|&i| inverse_mass[i] > 0.0)
+        .map(|i| force[3 * i..3 * i + 3].iter().map(|f| f * f).sum::<f64>().sqrt())
+        .fold(0.0, f64::max)
 }
