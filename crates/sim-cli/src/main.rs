@@ -1,4 +1,4 @@
-//! The `sim` command: run, check, advise, converge, compare, list and describe scenes.
+//! The `sim` command: run, check, advise, converge, compare, list and describe scenes; fit material laws.
 
 mod advise;
 mod check;
@@ -6,6 +6,7 @@ mod compare;
 mod converge;
 mod describe;
 mod failure;
+mod fit;
 mod list;
 mod progress;
 mod run;
@@ -47,6 +48,9 @@ enum Command {
     /// Run a scene with every method and say which is the fastest within a wanted error.
     #[command(after_help = EXIT_CODES)]
     Compare(compare::CompareArguments),
+    /// Fit a material law to a table of stretch and stress.
+    #[command(after_help = EXIT_CODES)]
+    Fit(fit::FitArguments),
     /// Describe an integration method, or list them all.
     Describe(describe::DescribeArguments),
 }
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
         Command::Converge(arguments) => converge::execute(arguments),
         Command::Advise(arguments) => advise::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
+        Command::Fit(arguments) => fit::execute(arguments),
         Command::Describe(arguments) => describe::execute(arguments),
     };
     match done {
