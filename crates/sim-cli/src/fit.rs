@@ -192,7 +192,7 @@ fn page(found: &Fit, unit: &str) -> ReportPage {
             ),
             chart(
                 "Residuals",
-                format!("measured - law, {unit}"),
+                "measured - law".to_owned(),
                 vec![("residual".to_owned(), column(0), residuals)],
             ),
         ],
