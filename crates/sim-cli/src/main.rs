@@ -1,4 +1,4 @@
-//! The `sim` command: run, check, advise, diagnose, converge, compare, list and describe scenes.
+//! The `sim` command: run, check, advise, diagnose, converge, compare, list and describe scenes; fit material laws.
 
 mod advise;
 mod check;
@@ -8,6 +8,7 @@ mod describe;
 mod diagnose;
 mod edit;
 mod failure;
+mod fit;
 mod list;
 mod progress;
 mod run;
@@ -52,6 +53,9 @@ enum Command {
     /// Find out what is wrong with a scene, with evidence and remedies.
     #[command(after_help = EXIT_CODES)]
     Diagnose(diagnose::DiagnoseArguments),
+    /// Fit a material law to a table of stretch and stress.
+    #[command(after_help = EXIT_CODES)]
+    Fit(fit::FitArguments),
     /// Describe an integration method, or list them all.
     Describe(describe::DescribeArguments),
 }
@@ -79,6 +83,7 @@ fn main() -> ExitCode {
         Command::Advise(arguments) => advise::execute(arguments),
         Command::Compare(arguments) => compare::execute(arguments),
         Command::Diagnose(arguments) => diagnose::execute(arguments),
+        Command::Fit(arguments) => fit::execute(arguments),
         Command::Describe(arguments) => describe::execute(arguments),
     };
     match done {

@@ -4,6 +4,7 @@
 
 pub mod document;
 pub mod export;
+pub mod fit;
 pub mod mesh;
 pub mod model;
 pub mod output;

@@ -101,6 +101,7 @@ fn chart(comparison: &Comparison, best: Option<&Point>) -> Chart {
         rules.push(Rule { at: comparison.simulated, upright: true, text: "real time".into() });
     }
     Chart {
+        points: 0,
         title: "Every method with more and more steps: further down is more accurate, further left is faster"
             .into(),
         x_label: "wall-clock time of the run in s".into(),

@@ -21,6 +21,8 @@ pub struct Chart {
     pub log: bool,
     /// Twice as high, and as wide as the page.
     pub large: bool,
+    /// So many curves at the front are measured points, without lines.
+    pub points: usize,
     /// Name, horizontal and vertical values of each curve.
     pub series: Vec<(String, Vec<f64>, Vec<f64>)>,
     /// Text of every value of every curve, shown where the pointer is; empty for the numbers alone.
@@ -49,7 +51,7 @@ impl Chart {
             .map(|(i, (name, x, y))| {
                 let round = i / COLORS.len() % DASHES.len();
                 let mut series = json!({
-                    "type": "scatter", "mode": mode, "name": name, "x": x, "y": y,
+                    "type": "scatter", "mode": if i < self.points { "markers" } else { mode }, "name": name, "x": x, "y": y,
                     "line": {"width": 1.6, "color": COLORS[i % COLORS.len()], "dash": DASHES[round]},
                     "marker": {"size": 7, "symbol": MARKS[round]},
                 });

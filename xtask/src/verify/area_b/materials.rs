@@ -10,6 +10,7 @@ use sim_core::material::{
     linear::Linear, mooney_rivlin::MooneyRivlin, neo_hooke::NeoHooke, ogden::Ogden, ogden::Term,
 };
 use sim_core::{AxialLaw, Law, ModelSystem, ParticleSystemBuilder, State, System, TimeCurve};
+use sim_io::fit::{FitLaw, fit};
 use sim_verify::reference::Case;
 use sim_verify::studies::run;
 
@@ -17,6 +18,7 @@ pub(in crate::verify) fn jobs(_: Scope) -> Vec<Job> {
     vec![
         job("B-hyperelastic-uniaxial", rubber),
         job("B-viscoelastic-creep-relaxation", creep),
+        job("B-treloar-data", treloar),
         job("B-bungee-massless", bungee),
     ]
 }
@@ -230,4 +232,63 @@ fn bungee(case: &Case) -> Verdict {
             relative(springs.tension(0, &state.q, &[]), expected(case, "T_max")?),
         ),
     ])
+}
+
+/// Fits of the published points: those whose answers are published, and three Ogden terms over the whole curve.
+fn treloar(case: &Case) -> Verdict {
+    let stretches = case.numbers("inputs/stretch")?;
+    let in_cgs = case.numbers("inputs/nominal_stress_kgf_cm2")?;
+    let stresses: Vec<f64> = in_cgs.iter().map(|stress| stress * 0.0980665).collect();
+    let wanted = case.numbers("expected/nominal_stress")?;
+    let all: Vec<(f64, f64)> = stretches.into_iter().zip(stresses.clone()).collect();
+    let low: Vec<(f64, f64)> = all.iter().copied().filter(|(l, _)| *l > 1.0 && *l <= 4.1).collect();
+    let mooney = fit(&low, FitLaw::MooneyRivlin, 0.95)?;
+    let neo_hooke = fit(&low, FitLaw::NeoHooke, 0.95)?;
+    let value = |name: &str| expected(case, name);
+    let ogden = fit(&all, FitLaw::Ogden(3), 0.95)?;
+    Ok(vec![
+        at_most(
+            case,
+            "unit",
+            "points in MPa, distance",
+            1e-12,
+            worst(stresses.iter().zip(&wanted).map(|(a, b)| (a - b).abs())),
+        ),
+        at_most(
+            case,
+            "mooney_rivlin",
+            "constants fitted up to stretch 4.1, relative distance",
+            1e-9,
+            worst([
+                relative(mooney.parameters[0].value, value("C10_fit")?),
+                relative(mooney.parameters[1].value, value("C01_fit")?),
+                (low.len() as f64 - value("points_used")?).abs(),
+            ]),
+        ),
+        at_most(
+            case,
+            "neo_hooke",
+            "constant fitted up to stretch 4.1, relative distance",
+            1e-9,
+            relative(neo_hooke.parameters[0].value, value("mu_neo_hooke_fit")?),
+        ),
+        // Ogden's own constants (case B-hyperelastic-uniaxial) are a fit by hand to the same curve.
+        at_most(
+            case,
+            "ogden",
+            "rms residual of three fitted Ogden terms on the whole curve over that of Ogden's constants",
+            1.0,
+            ogden.rms / by_hand(&all)?,
+        ),
+    ])
+}
+
+/// Rms residual in MPa of Ogden's published constants.
+fn by_hand(points: &[(f64, f64)]) -> Result<f64, Box<dyn std::error::Error>> {
+    let case = sim_verify::reference::case("B-hyperelastic-uniaxial")?;
+    let (mu, alpha) = (case.numbers("inputs/ogden_mu")?, case.numbers("inputs/ogden_alpha")?);
+    let terms = mu.iter().zip(&alpha).map(|(&mu, &alpha)| Term { mu: 1e-6 * mu, alpha }).collect();
+    let law = Law::from(Ogden { terms });
+    let squares: f64 = points.iter().map(|(l, p)| (law.tension(*l) - p).powi(2)).sum();
+    Ok((squares / points.len() as f64).sqrt())
 }
