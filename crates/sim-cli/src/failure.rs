@@ -100,7 +100,8 @@ impl From<RunError> for Failure {
         if let RunError::Scene(error) = error {
             return error.into();
         }
-        let failure = Self { code: RUN, kind: error.kind(), message: chain(&error), details: Map::new() };
+        let code = if matches!(error, RunError::Resume(_)) { INPUT } else { RUN };
+        let failure = Self { code, kind: error.kind(), message: chain(&error), details: Map::new() };
         match error.partial() {
             Some(partial) => failure
                 .with("scene", partial.scene.as_str())

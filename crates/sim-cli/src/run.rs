@@ -5,6 +5,7 @@ mod structure;
 use crate::failure::{self, Failure};
 use crate::progress::Bar;
 use clap::Args;
+use sim_io::checkpoint::{self, Every, KeepOptions, Which};
 use sim_io::output::{self, Summary};
 use sim_io::run::result::ExpectationResult;
 use sim_io::{Document, RunOptions, RunResult};
@@ -34,6 +35,38 @@ pub struct RunArguments {
     /// Number of threads; results do not depend on it.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Keep a checkpoint in the folder of the results, renewed at the end of the frame in which this time has passed since the last:
+    /// 30s, 5min or 1h of wall-clock time, 0.1sim for seconds of simulated time. It goes when the results are written.
+    #[arg(long, value_name = "TIME")]
+    checkpoint_every: Option<Every>,
+    /// Go on from the checkpoint in this folder, with the same scene and changes; results are those of a run that never stopped.
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    resume: Option<PathBuf>,
+    /// Go on from the checkpoint before the last one.
+    #[arg(long, requires = "resume")]
+    resume_previous: bool,
+}
+
+impl RunArguments {
+    /// Where results go, and what is kept on the way.
+    fn keep(&self, name: &str) -> Result<(PathBuf, KeepOptions), Failure> {
+        let folder = self.resume.clone().or_else(|| self.out.clone());
+        let folder = folder.unwrap_or_else(|| Path::new("out").join(name));
+        let which = if self.resume_previous { Which::Previous } else { Which::Latest };
+        let latest = Which::Latest.path(&folder);
+        if self.checkpoint_every.is_some() && self.resume.is_none() && latest.exists() {
+            return Err(Failure::usage(format!(
+                "{} is there from a run that did not end: go on with it by --resume {}, or remove it",
+                latest.display(),
+                folder.display()
+            )));
+        }
+        let keep = KeepOptions {
+            write: self.checkpoint_every.map(|every| (folder.clone(), every)),
+            resume: self.resume.is_some().then(|| (folder.clone(), which)),
+        };
+        Ok((folder, keep))
+    }
 }
 
 pub fn execute(arguments: &RunArguments) -> Result<ExitCode, Failure> {
@@ -49,10 +82,10 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode, Failure> {
         Document::Motion(scene) => scene,
         Document::Structure(scene) => return structure::execute(arguments, &scene),
     };
-    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.header.name));
+    let (folder, keep) = arguments.keep(&scene.header.name)?;
     let options = RunOptions { until: arguments.until, threads: arguments.threads };
     let mut bar = Bar::new(arguments.json);
-    let run = sim_io::run(&scene, options, &mut |progress| {
+    let run = sim_io::run_kept(&scene, options, &keep, &mut |progress| {
         bar.show(progress);
         ControlFlow::Continue(())
     });
@@ -60,6 +93,9 @@ pub fn execute(arguments: &RunArguments) -> Result<ExitCode, Failure> {
     match run {
         Ok(result) => {
             let files = output::write(&result, None, scene.output, &folder)?;
+            if keep != KeepOptions::default() {
+                checkpoint::remove(&folder).map_err(|error| Failure::output(error.to_string()))?;
+            }
             if arguments.json {
                 let summary = serde_json::to_string(&Summary::new(&result, &files))
                     .map_err(|error| Failure::usage(error.to_string()))?;

@@ -34,6 +34,7 @@ fn a_run_prints_one_object_and_its_files_exist() {
             "energy",
             "expectations",
             "files",
+            "frame_hashes",
             "method",
             "probes",
             "scene",

@@ -4,7 +4,7 @@ use crate::energy::{Energy, Work};
 use crate::state::State;
 use crate::stepper::StageRecord;
 use crate::system::{StepStart, System};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Running account of energy: what is stored, what forces took and gave, and what the scheme itself made or lost.
 ///
@@ -30,7 +30,7 @@ pub struct EnergyLedger {
 }
 
 /// Sums of a run in J.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LedgerReport {
     /// Energy at the start.
     pub initial: Energy,
@@ -70,6 +70,17 @@ impl EnergyLedger {
             before: state.clone(),
             energy_before: energy,
             report: LedgerReport { initial: energy, current: energy, ..LedgerReport::default() },
+            mean_velocity: vec![0.0; state.q.len()],
+        }
+    }
+
+    /// Goes on with an account that stood at `report` when the state was `state`: the next step is booked with the same bits as
+    /// if it had never been closed.
+    pub fn resume(state: &State, report: LedgerReport) -> Self {
+        Self {
+            before: state.clone(),
+            energy_before: report.current,
+            report,
             mean_velocity: vec![0.0; state.q.len()],
         }
     }

@@ -73,6 +73,8 @@ pub struct Summary<'a> {
     pub warnings: &'a [String],
     /// Hash of the final state.
     pub state_hash: &'a str,
+    /// Hash of the state at every frame, the initial state first.
+    pub frame_hashes: &'a [String],
     /// Files written.
     pub files: Vec<String>,
     /// Why the run ended early; absent when it did not.
@@ -97,6 +99,7 @@ impl<'a> Summary<'a> {
             convergence: result.convergence.as_ref(),
             warnings: &result.warnings,
             state_hash: &result.state_hash,
+            frame_hashes: &result.frame_hashes,
             failure: None,
             files: files.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
         }

@@ -3,6 +3,7 @@
 mod error;
 mod frequency;
 mod gauge;
+mod keep;
 mod pieces;
 mod recorder;
 mod reduce;
@@ -13,14 +14,17 @@ pub mod xpbd;
 pub use error::RunError;
 pub use result::RunResult;
 
+use crate::checkpoint::KeepOptions;
 use crate::model::{self, Breakages, Layout, Model};
 use crate::scene::check::MAX_FRAMES;
 use crate::scene::document::Scene;
 use crate::scene::error::SceneError;
+use keep::{Keep, Snapshot};
 use pieces::{Books, Cuts, make_step};
 use recorder::Recorder;
 use serde::{Deserialize, Serialize};
 use sim_core::{EnergyLedger, LedgerReport, ModelSystem, ParticleSystem, StageRecord, State};
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use steps::StepPlanner;
@@ -102,14 +106,28 @@ pub fn run(
     options: RunOptions,
     progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
 ) -> Result<RunResult, RunError> {
+    run_kept(scene, options, &KeepOptions::default(), progress)
+}
+
+/// Runs a scene, or goes on with a run, and makes checkpoints as `keep` says.
+///
+/// # Errors
+/// As [`run`]; [`RunError::Resume`] for a checkpoint that is missing, damaged or of another run, [`RunError::Checkpoint`] with
+/// what was reached for one that cannot be written.
+pub fn run_kept(
+    scene: &Scene,
+    options: RunOptions,
+    keep: &KeepOptions,
+    progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+) -> Result<RunResult, RunError> {
     match options.threads {
-        None => run_here(scene, options, progress),
+        None => run_here(scene, options, keep, progress),
         Some(threads) => {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads.max(1))
                 .build()
                 .map_err(|error| RunError::Threads { threads, message: error.to_string() })?;
-            pool.install(|| run_here(scene, options, progress))
+            pool.install(|| run_here(scene, options, keep, progress))
         }
     }
 }
@@ -117,6 +135,7 @@ pub fn run(
 fn run_here(
     scene: &Scene,
     options: RunOptions,
+    keep: &KeepOptions,
     progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
 ) -> Result<RunResult, RunError> {
     if let Some(until) = options.until {
@@ -134,9 +153,12 @@ fn run_here(
         warnings.push(format!("settled in {} iterations to {:.1e}", report.iterations, report.residual));
     }
     let mut recorder = Recorder::new(scene, gauges);
+    let (frames, _) = frames_to_run(scene, options.until, &mut Vec::new());
+    let mut keep = Keep::new(keep, scene, (&system, &state, &layout), frames, &recorder.follows())?;
     let outcome = if let Some(constrained) = &constrained {
         let run = xpbd::Run { scene, springs: &system, constrained, layout: &layout };
-        let made = run.make(&mut state, options.until, &mut warnings, &mut recorder, progress)?;
+        let made =
+            run.make(&mut state, options.until, &mut warnings, (&mut recorder, &mut keep), progress)?;
         Outcome {
             failure: made.failure,
             method: *xpbd::METHOD,
@@ -148,7 +170,7 @@ fn run_here(
         }
     } else {
         let run = Stepped { scene, system: &system, layout: &layout };
-        run.make(&mut state, options.until, &mut warnings, &mut recorder, progress)?
+        run.make(&mut state, options.until, &mut warnings, (&mut recorder, &mut keep), progress)?
     };
     warnings.extend(outcome.planner.warnings());
     if let Some(convergence) = &outcome.convergence
@@ -191,6 +213,7 @@ fn run_here(
         convergence: outcome.convergence,
         warnings,
         state_hash: String::new(),
+        frame_hashes: Vec::new(),
         state: State::default(),
     };
     recorder.finish(result, scene, outcome.failure, outcome.judged)
@@ -220,7 +243,7 @@ impl Stepped<'_> {
         state: &mut State,
         until: Option<f64>,
         warnings: &mut Vec<String>,
-        recorder: &mut Recorder,
+        (recorder, keep): (&mut Recorder, &mut Keep),
         progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<Outcome, RunError> {
         let Self { scene, system, layout } = *self;
@@ -232,13 +255,26 @@ impl Stepped<'_> {
         let mut planner = StepPlanner::new(info, scene)?;
         let mut ledger = EnergyLedger::new(system, state);
         let mut record = StageRecord::default();
-        let first = recorder.frame(0, system, layout, state, ledger.report(), None);
         let mut course = Course::new(scene, frames, ledger.report());
         let mut cuts = Cuts::default();
         let mut breakages = Breakages::default();
-        let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, layout));
+        let mut begin = 0;
+        let mut failure = None;
+        if let Some(snapshot) = keep.resumed() {
+            begin = snapshot.frames;
+            *state = snapshot.state.into_owned();
+            ledger = EnergyLedger::resume(state, snapshot.ledger);
+            recorder.resume(snapshot.history.into_owned(), state, &snapshot.ledger);
+            planner.resume(snapshot.steps.into_owned());
+            course.largest_kinetic = snapshot.largest_kinetic;
+            cuts = snapshot.cuts;
+            breakages = snapshot.breakages.into_owned();
+        } else {
+            let first = recorder.frame(0, system, layout, state, ledger.report(), None);
+            failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, layout));
+        }
 
-        'run: for index in 0..if failure.is_some() { 0 } else { frames } {
+        'run: for index in begin..if failure.is_some() { begin } else { frames } {
             let t0 = start + index as f64 * frame;
             let plan = match planner.plan(model_system, state, frame, layout) {
                 Ok(plan) => plan,
@@ -272,6 +308,21 @@ impl Stepped<'_> {
             state.t = start + (index + 1) as f64 * frame;
             if let Err(particle) = recorder.frame(index + 1, system, layout, state, ledger.report(), None) {
                 failure = Some(planner.overflow(state.t, recorder.steps(), plan.dt, particle, layout));
+                break;
+            }
+            let kept = keep.offer(index + 1, state.t, || Snapshot {
+                frames: index + 1,
+                largest_kinetic: course.largest_kinetic,
+                state: Cow::Borrowed(&*state),
+                ledger: *ledger.report(),
+                history: Cow::Borrowed(recorder.history()),
+                steps: Cow::Borrowed(planner.notes()),
+                cuts,
+                breakages: Cow::Borrowed(&breakages),
+                constraints: None,
+            });
+            if let Err(error) = kept {
+                failure = Some(steps::Failure::Checkpoint(error));
                 break;
             }
         }

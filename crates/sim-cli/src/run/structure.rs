@@ -16,6 +16,17 @@ pub fn execute(arguments: &RunArguments, scene: &StructureScene) -> Result<ExitC
             )));
         }
     }
+    for (given, flag) in [
+        (arguments.checkpoint_every.is_some(), "--checkpoint-every"),
+        (arguments.resume.is_some(), "--resume"),
+    ] {
+        if given {
+            return Err(Failure::usage(format!(
+                "{flag}: {} is a structure; only runs in time have checkpoints",
+                scene.header.name
+            )));
+        }
+    }
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(&scene.header.name));
     let mut stages = Stages::new(arguments.json);
     let run = structure::run(scene, &mut |text, share| stages.show(text, share));

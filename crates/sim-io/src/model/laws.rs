@@ -3,6 +3,7 @@
 use super::Layout;
 use super::lay::Laid;
 use crate::scene::law::{LawSpec, Measure};
+use serde::{Deserialize, Serialize};
 use sim_core::force::law_springs::{LawSpring, LawSprings};
 use sim_core::force::springs::{Spring, Springs};
 use sim_core::material::LineMaterial;
@@ -163,7 +164,7 @@ pub(crate) fn begin_history(system: &ParticleSystem, state: &mut State) {
 }
 
 /// What breaks during a run: who, when, at which strain.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Breakages {
     known: Vec<usize>,
     sentences: Vec<String>,

@@ -1,6 +1,7 @@
 //! Why a run failed.
 
 use super::result::RunResult;
+use crate::checkpoint::CheckpointError;
 use crate::model::StartError;
 use crate::scene::error::SceneError;
 use sim_core::StepError;
@@ -35,6 +36,17 @@ pub enum RunError {
         frames: f64,
         /// Most allowed.
         most: f64,
+    },
+    /// The checkpoint to go on from is missing, damaged or of another run.
+    #[error(transparent)]
+    Resume(#[from] CheckpointError),
+    /// A checkpoint could not be written; the one before is still there to go on from.
+    #[error("{source}")]
+    Checkpoint {
+        /// Why.
+        source: CheckpointError,
+        /// What was reached.
+        partial: Box<RunResult>,
     },
     /// A step failed.
     #[error("step {step}: {source}{diagnosis}")]
@@ -121,6 +133,7 @@ impl RunError {
             Self::Stability { .. } => "no_stable_step",
             Self::Substeps { .. } => "too_many_substeps",
             Self::Probe { .. } => "probe",
+            Self::Resume(_) | Self::Checkpoint { .. } => "checkpoint",
             Self::Stopped { .. } => "stopped",
         }
     }
@@ -133,6 +146,7 @@ impl RunError {
             | Self::Stability { partial, .. }
             | Self::Substeps { partial, .. }
             | Self::Probe { partial, .. }
+            | Self::Checkpoint { partial, .. }
             | Self::Stopped { partial } => Some(partial),
             _ => None,
         }

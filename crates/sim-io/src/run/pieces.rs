@@ -1,6 +1,7 @@
 //! A step in one piece, or cut where Newton's method does not converge.
 
 use crate::run::recorder::Recorder;
+use serde::{Deserialize, Serialize};
 use sim_core::{EnergyLedger, ImplicitSystem, ModelSystem, ParticleSystem, StageRecord, State, StepError};
 use sim_integrate::BoxedStepper;
 
@@ -53,7 +54,7 @@ pub(crate) struct Books<'a> {
 }
 
 /// How often steps were halved.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Cuts {
     count: u64,
     /// Time of the first in s.

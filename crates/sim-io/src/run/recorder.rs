@@ -9,6 +9,7 @@ use super::xpbd::SolverView;
 use crate::model::Layout;
 use crate::scene::document::Scene;
 use crate::scene::probe::Probe;
+use serde::{Deserialize, Serialize};
 use sim_core::{LedgerReport, ParticleSystem, State, StepStats};
 
 /// Energies that always have a series; others only when they are not zero all the time.
@@ -17,16 +18,66 @@ const ALWAYS: &[&str] = &["kinetic", "total"];
 pub(crate) struct Recorder {
     every: u64,
     gauges: Vec<Option<Gauge>>,
+    kept: History,
+    /// State and energy account of the last frame.
+    last: (State, LedgerReport),
+}
+
+/// What has been recorded; a checkpoint holds all of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct History {
     frames: Vec<Frame>,
     times: Vec<f64>,
+    /// Hash of the state at every time.
+    hashes: Vec<u64>,
     probes: Vec<Vec<f64>>,
-    energies: Vec<(&'static str, Vec<f64>)>,
+    /// In the order of [`energies`].
+    energies: Vec<Vec<f64>>,
     momentum: [Vec<f64>; 3],
     steps: u64,
     smallest_dt: f64,
     work: WorkDone,
-    /// State and energy account of the last frame.
-    last: (State, LedgerReport),
+}
+
+impl History {
+    fn new(gauges: &[Option<Gauge>]) -> Self {
+        Self {
+            frames: Vec::new(),
+            times: Vec::new(),
+            hashes: Vec::new(),
+            probes: gauges.iter().map(|_| Vec::new()).collect(),
+            energies: energies(&LedgerReport::default()).map(|_| Vec::new()).into(),
+            momentum: [const { Vec::new() }; 3],
+            steps: 0,
+            smallest_dt: f64::INFINITY,
+            work: WorkDone::default(),
+        }
+    }
+
+    /// Whether all series have a value for the start and for each of `frames`.
+    pub fn check(&self, frames: u64, gauges: &[bool]) -> Result<(), String> {
+        let lengths = [("times", self.times.len()), ("hashes", self.hashes.len())];
+        let energies_wanted = energies(&LedgerReport::default()).len();
+        if (self.probes.len(), self.energies.len()) != (gauges.len(), energies_wanted) {
+            return Err(format!(
+                "it has {} probes and {} energies instead of {} and {energies_wanted}",
+                self.probes.len(),
+                self.energies.len(),
+                gauges.len()
+            ));
+        }
+        // A probe made of others has no series of its own.
+        let probes =
+            self.probes.iter().zip(gauges).filter(|(_, follows)| **follows).map(|(values, _)| values);
+        let series =
+            probes.chain(&self.energies).chain(&self.momentum).map(|values| ("a series", values.len()));
+        for (what, found) in lengths.into_iter().chain(series) {
+            if found as u64 != frames + 1 {
+                return Err(format!("{what} of {found} values after {frames} frames"));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn energies(report: &LedgerReport) -> [(&'static str, f64); 14] {
@@ -53,17 +104,26 @@ impl Recorder {
     pub fn new(scene: &Scene, gauges: Vec<Option<Gauge>>) -> Self {
         Self {
             every: scene.output.every,
-            probes: gauges.iter().map(|_| Vec::new()).collect(),
+            kept: History::new(&gauges),
             gauges,
-            frames: Vec::new(),
-            times: Vec::new(),
-            energies: Vec::new(),
-            momentum: [const { Vec::new() }; 3],
-            steps: 0,
-            smallest_dt: f64::INFINITY,
-            work: WorkDone::default(),
             last: (State::default(), LedgerReport::default()),
         }
+    }
+
+    /// What has been recorded so far.
+    pub fn history(&self) -> &History {
+        &self.kept
+    }
+
+    /// Goes on with what had been recorded up to the frame that ended with this state and account.
+    pub fn resume(&mut self, history: History, state: &State, report: &LedgerReport) {
+        self.kept = history;
+        self.last = (state.clone(), *report);
+    }
+
+    /// Which probes follow the state, so that they have a series.
+    pub fn follows(&self) -> Vec<bool> {
+        self.gauges.iter().map(Option::is_some).collect()
     }
 
     /// Records a frame.
@@ -86,47 +146,45 @@ impl Recorder {
         }
         self.last = (state.clone(), *report);
         if index.is_multiple_of(self.every) {
-            self.frames.push(layout.frame(state, solver));
+            self.kept.frames.push(layout.frame(state, solver));
         }
-        self.times.push(state.t);
+        self.kept.times.push(state.t);
+        self.kept.hashes.push(state.hash());
         let view = View { system, layout, state, energy: report, solver };
-        for (series, gauge) in self.probes.iter_mut().zip(&self.gauges) {
+        for (series, gauge) in self.kept.probes.iter_mut().zip(&self.gauges) {
             if let Some(gauge) = gauge {
                 series.push(gauge.read(&view));
             }
         }
         let momentum = gauge::momentum(system, state);
-        for (k, series) in self.momentum.iter_mut().enumerate() {
+        for (k, series) in self.kept.momentum.iter_mut().enumerate() {
             series.push(momentum[k]);
         }
-        for (k, (name, value)) in energies(report).into_iter().enumerate() {
-            if self.energies.len() == k {
-                self.energies.push((name, Vec::new()));
-            }
-            self.energies[k].1.push(value);
+        for (series, (_, value)) in self.kept.energies.iter_mut().zip(energies(report)) {
+            series.push(value);
         }
         Ok(())
     }
 
     pub fn count(&mut self, stats: &StepStats, dt: f64) {
-        self.steps += 1;
-        self.smallest_dt = self.smallest_dt.min(dt);
-        self.work.force_evaluations += u64::from(stats.force_evaluations);
-        self.work.newton_iterations += u64::from(stats.newton_iterations);
-        self.work.linear_iterations += u64::from(stats.linear_iterations);
+        self.kept.steps += 1;
+        self.kept.smallest_dt = self.kept.smallest_dt.min(dt);
+        self.kept.work.force_evaluations += u64::from(stats.force_evaluations);
+        self.kept.work.newton_iterations += u64::from(stats.newton_iterations);
+        self.kept.work.linear_iterations += u64::from(stats.linear_iterations);
     }
 
     pub fn steps(&self) -> u64 {
-        self.steps
+        self.kept.steps
     }
 
     /// Smallest step in s; 0 when there was none.
     pub fn smallest_dt(&self) -> f64 {
-        if self.steps == 0 { 0.0 } else { self.smallest_dt }
+        if self.kept.steps == 0 { 0.0 } else { self.kept.smallest_dt }
     }
 
     pub fn work(&self) -> WorkDone {
-        self.work
+        self.kept.work
     }
 
     /// Completes the result; `judged` says whether the run has the length that expectations are about.
@@ -138,7 +196,7 @@ impl Recorder {
         judged: bool,
     ) -> Result<RunResult, RunError> {
         let probed = if failure.is_none() { self.results(scene, judged) } else { Ok(Vec::new()) };
-        result.frames = std::mem::take(&mut self.frames);
+        result.frames = std::mem::take(&mut self.kept.frames);
         (result.state, result.energy) = std::mem::take(&mut self.last);
         result.state_hash = format!("{:016x}", result.state.hash());
         let expected: Vec<_> = if judged { scene.expectations.iter().collect() } else { Vec::new() };
@@ -152,7 +210,8 @@ impl Recorder {
             .map(|expectation| ExpectationResult::of(expectation, &result.probes))
             .collect();
         result.series = self.series();
-        result.times = self.times;
+        result.frame_hashes = self.kept.hashes.iter().map(|hash| format!("{hash:016x}")).collect();
+        result.times = self.kept.times;
         match (failure, undefined) {
             (None, None) => Ok(result),
             (Some(failure), _) => Err(failure.with(Box::new(result))),
@@ -204,7 +263,7 @@ impl Recorder {
             }
             _ => {
                 let reduction = probe.reduction().cloned().unwrap_or_default();
-                let value = reduce::reduce(&reduction, &self.times, &self.probes[index])?;
+                let value = reduce::reduce(&reduction, &self.kept.times, &self.kept.probes[index])?;
                 ProbeValue { value, unit: gauge::result_unit(scene, index, units) }
             }
         };
@@ -213,7 +272,8 @@ impl Recorder {
 
     fn series(&mut self) -> Vec<TimeSeries> {
         let mut series = Vec::new();
-        for (name, values) in self.energies.drain(..) {
+        let names = energies(&LedgerReport::default()).map(|(name, _)| name);
+        for (name, values) in names.into_iter().zip(self.kept.energies.drain(..)) {
             if ALWAYS.contains(&name) || values.iter().any(|&x| x != 0.0) {
                 series.push(TimeSeries {
                     name: name.to_owned(),
@@ -223,7 +283,7 @@ impl Recorder {
                 });
             }
         }
-        for (axis, values) in ["x", "y", "z"].into_iter().zip(&mut self.momentum) {
+        for (axis, values) in ["x", "y", "z"].into_iter().zip(&mut self.kept.momentum) {
             series.push(TimeSeries {
                 name: format!("momentum_{axis}"),
                 group: SeriesGroup::Momentum,
@@ -231,7 +291,7 @@ impl Recorder {
                 values: std::mem::take(values),
             });
         }
-        for (gauge, values) in self.gauges.iter().zip(&mut self.probes) {
+        for (gauge, values) in self.gauges.iter().zip(&mut self.kept.probes) {
             if let Some(gauge) = gauge {
                 series.push(TimeSeries {
                     name: gauge.name.clone(),

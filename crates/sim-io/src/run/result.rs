@@ -1,7 +1,7 @@
 //! What a run hands to the exporters, the report and the command line.
 
 use crate::scene::probe::Expectation;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sim_core::{LedgerReport, MethodInfo, State};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -56,6 +56,8 @@ pub struct RunResult {
     pub warnings: Vec<String>,
     /// Hash of the final state, 16 hexadecimal digits: equal runs have equal hashes.
     pub state_hash: String,
+    /// Hash of the state at every time of `times`, in the same form.
+    pub frame_hashes: Vec<String>,
     /// The final state.
     #[serde(skip)]
     pub state: State,
@@ -83,7 +85,7 @@ impl RunResult {
 }
 
 /// Work of the method, summed over the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkDone {
     /// Evaluations of all forces.
     pub force_evaluations: u64,
@@ -143,7 +145,7 @@ pub struct DisplayPart {
 }
 
 /// One recorded instant. Single precision: for pictures, not for measurements.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
     /// Time in s.
     pub t: f64,

@@ -2,11 +2,13 @@
 
 use super::error::RunError;
 use super::result::{RunResult, StepChoice};
+use crate::checkpoint::CheckpointError;
 use crate::model::Layout;
 use crate::scene::check::contact::XPBD;
 use crate::scene::check::{At, MAX_SUBSTEPS};
 use crate::scene::document::{Scene, Substeps};
 use crate::scene::error::{SceneError, nearest};
+use serde::{Deserialize, Serialize};
 use sim_core::{HistoryError, MethodInfo, ModelSystem, State, StepError};
 use sim_integrate::steppers::StepperInfo;
 use sim_integrate::{
@@ -110,6 +112,7 @@ pub(crate) enum Failure {
     Overflow { t: f64, step: u64, dt: f64, particle: usize, diagnosis: String },
     Stability(StabilityError),
     Substeps(SubstepError),
+    Checkpoint(CheckpointError),
     Stopped,
 }
 
@@ -122,6 +125,7 @@ impl Failure {
             }
             Self::Stability(source) => RunError::Stability { source, partial },
             Self::Substeps(source) => RunError::Substeps { source, partial },
+            Self::Checkpoint(source) => RunError::Checkpoint { source, partial },
             Self::Stopped => RunError::Stopped { partial },
         }
     }
@@ -148,6 +152,12 @@ pub(crate) struct StepPlanner {
     substepping: Substepping,
     fixed: Option<u32>,
     safety: f64,
+    notes: StepNotes,
+}
+
+/// What was remembered of the steps; a checkpoint holds it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StepNotes {
     limit: Option<f64>,
     culprit: Option<String>,
     most: u64,
@@ -174,16 +184,17 @@ impl StepPlanner {
             Substeps::Auto => None,
             Substeps::Fixed(count) => Some(count),
         };
-        Ok(Self {
-            info,
-            substepping,
-            fixed,
-            safety: scene.method.safety,
-            limit: None,
-            culprit: None,
-            most: 0,
-            above: None,
-        })
+        Ok(Self { info, substepping, fixed, safety: scene.method.safety, notes: StepNotes::default() })
+    }
+
+    /// What was remembered so far.
+    pub fn notes(&self) -> &StepNotes {
+        &self.notes
+    }
+
+    /// Goes on from what had been remembered.
+    pub fn resume(&mut self, notes: StepNotes) {
+        self.notes = notes;
     }
 
     /// Cuts the frame that starts at `state`. A fixed number of substeps is kept whatever the limit is; the limit is noted.
@@ -204,8 +215,8 @@ impl StepPlanner {
         let steps = match (self.fixed, planned) {
             (Some(fixed), Ok((_, report))) => {
                 let dt = frame / f64::from(fixed);
-                if dt > report.dt_bound && self.above.is_none() {
-                    self.above = Some((dt, report.dt_bound, culprit(&report, layout)));
+                if dt > report.dt_bound && self.notes.above.is_none() {
+                    self.notes.above = Some((dt, report.dt_bound, culprit(&report, layout)));
                 }
                 self.note(&report, layout);
                 u64::from(fixed)
@@ -218,7 +229,7 @@ impl StepPlanner {
             }
             (None, Err(failure)) => return Err(failure),
         };
-        self.most = self.most.max(steps);
+        self.notes.most = self.notes.most.max(steps);
         Ok(FramePlan { steps, dt: frame / steps as f64 })
     }
 
@@ -243,9 +254,9 @@ impl StepPlanner {
     }
 
     fn note(&mut self, report: &StabilityReport, layout: &Layout) {
-        if report.dt_bound.is_finite() && self.limit.is_none_or(|limit| report.dt_bound < limit) {
-            self.limit = Some(report.dt_bound);
-            self.culprit = culprit(report, layout);
+        if report.dt_bound.is_finite() && self.notes.limit.is_none_or(|limit| report.dt_bound < limit) {
+            self.notes.limit = Some(report.dt_bound);
+            self.notes.culprit = culprit(report, layout);
         }
     }
 
@@ -271,7 +282,7 @@ impl StepPlanner {
     }
 
     fn likely_cause(&self, dt: f64) -> String {
-        match (self.warnings(), self.limit) {
+        match (self.warnings(), self.notes.limit) {
             // The limit of the first frame that went beyond it: those of frames that have blown up mean nothing.
             (Some(above), _) => format!("; {above}"),
             (None, Some(limit)) => {
@@ -282,22 +293,22 @@ impl StepPlanner {
     }
 
     pub fn most_substeps(&self) -> u64 {
-        self.most
+        self.notes.most
     }
 
     /// Says when the fixed number of substeps is too small.
     pub fn warnings(&self) -> Option<String> {
-        let (dt, limit, culprit) = self.above.as_ref()?;
+        let (dt, limit, culprit) = self.notes.above.as_ref()?;
         let culprit = culprit.as_ref().map(|culprit| format!(", set by {culprit}")).unwrap_or_default();
         Some(format!("dt above limit: {dt:.4e} s > {limit:.4e} s{culprit}"))
     }
 
     pub fn choice(&self) -> Option<StepChoice> {
-        (self.limit.is_some() || self.fixed.is_some()).then(|| StepChoice {
-            limit: self.limit,
+        (self.notes.limit.is_some() || self.fixed.is_some()).then(|| StepChoice {
+            limit: self.notes.limit,
             safety: self.safety,
             fixed: self.fixed.is_some(),
-            culprit: self.culprit.clone(),
+            culprit: self.notes.culprit.clone(),
         })
     }
 }

@@ -7,6 +7,8 @@ pub use convergence::Convergence;
 pub(crate) use options::MethodOptions;
 pub use options::defaults;
 
+use super::keep::{Keep, Snapshot};
+use super::pieces::Cuts;
 use super::recorder::Recorder;
 use super::steps::{Failure, StepPlanner};
 use super::{Course, Progress, frames_to_run};
@@ -14,9 +16,11 @@ use crate::model::{Body, Constrained, Layout};
 use crate::scene::document::{Scene, Substeps};
 use crate::scene::error::SceneError;
 use convergence::Watch;
+use serde::{Deserialize, Serialize};
 use sim_core::{EnergyLedger, ImplicitSystem, MethodInfo, ParticleSystem, StageRecord, State, Stepper};
 use sim_integrate::stepper_info;
 use sim_pbd::{BeltReport, Formulation, Xpbd, XpbdOptions};
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// What the method claims.
@@ -56,6 +60,7 @@ impl<'a> SolverView<'a> {
 }
 
 /// Which pulleys of a belt drive slip as a whole in the second half of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct SlipWatch {
     from: u64,
     seen: u64,
@@ -92,6 +97,14 @@ impl SlipWatch {
     }
 }
 
+/// What is watched from frame to frame; a checkpoint holds it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ConstraintNotes {
+    watch: Watch,
+    slip: SlipWatch,
+    most_substeps: u64,
+}
+
 /// How the run went, apart from what the recorder keeps.
 pub(crate) struct Outcome {
     pub failure: Option<Failure>,
@@ -121,7 +134,7 @@ impl Run<'_> {
         state: &mut State,
         until: Option<f64>,
         warnings: &mut Vec<String>,
-        recorder: &mut Recorder,
+        (recorder, keep): (&mut Recorder, &mut Keep),
         progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<Outcome, SceneError> {
         let (scene, system) = (self.scene, self.constrained.system());
@@ -141,14 +154,30 @@ impl Run<'_> {
         let mut xpbd = options::solver(scene, system, options.clone())?;
         let mut ledger = EnergyLedger::new(system, state);
         let mut record = StageRecord::default();
-        let mut watch = Watch::default();
-        let mut slip = SlipWatch::new(self.constrained, frames);
+        let mut notes = ConstraintNotes {
+            watch: Watch::default(),
+            slip: SlipWatch::new(self.constrained, frames),
+            most_substeps: 0,
+        };
         let mut course = Course::new(scene, frames, ledger.report());
-        let mut most_substeps = 0;
-        let view = SolverView::new(self.constrained, &xpbd, state, false);
-        let first = recorder.frame(0, self.springs, self.layout, state, ledger.report(), Some(&view));
-        let mut failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, self.layout));
-        for index in 0..if failure.is_some() { 0 } else { frames } {
+        let mut begin = 0;
+        let mut failure = None;
+        if let Some(snapshot) = keep.resumed() {
+            begin = snapshot.frames;
+            *state = snapshot.state.into_owned();
+            ledger = EnergyLedger::resume(state, snapshot.ledger);
+            recorder.resume(snapshot.history.into_owned(), state, &snapshot.ledger);
+            planner.resume(snapshot.steps.into_owned());
+            course.largest_kinetic = snapshot.largest_kinetic;
+            if let Some(kept) = snapshot.constraints {
+                notes = kept.into_owned();
+            }
+        } else {
+            let view = SolverView::new(self.constrained, &xpbd, state, false);
+            let first = recorder.frame(0, self.springs, self.layout, state, ledger.report(), Some(&view));
+            failure = first.err().map(|particle| planner.overflow(start, 0, 0.0, particle, self.layout));
+        }
+        for index in begin..if failure.is_some() { begin } else { frames } {
             let substeps = match planner.plan(system.particles(), state, frame, self.layout) {
                 Ok(plan) if scene.method.substeps == Substeps::Auto => plan.steps.max(DEFAULT_SUBSTEPS),
                 Ok(plan) => plan.steps,
@@ -157,7 +186,7 @@ impl Run<'_> {
                     break;
                 }
             };
-            most_substeps = most_substeps.max(substeps);
+            notes.most_substeps = notes.most_substeps.max(substeps);
             if u64::from(options.substeps) != substeps {
                 options = self.options(substeps as u32);
                 xpbd = options::solver(scene, system, options.clone())?;
@@ -177,10 +206,10 @@ impl Run<'_> {
                     break;
                 }
             }
-            watch.frame(state.t, xpbd.report(), xpbd.contact_report());
+            notes.watch.frame(state.t, xpbd.report(), xpbd.contact_report());
             let account = ledger.report();
             let view = SolverView::new(self.constrained, &xpbd, state, true);
-            slip.frame(index, view.belt.as_ref());
+            notes.slip.frame(index, view.belt.as_ref());
             if let Err(particle) =
                 recorder.frame(index + 1, self.springs, self.layout, state, account, Some(&view))
             {
@@ -192,9 +221,25 @@ impl Run<'_> {
                 failure = Some(Failure::Stopped);
                 break;
             }
+            let kept = keep.offer(index + 1, state.t, || Snapshot {
+                frames: index + 1,
+                largest_kinetic: course.largest_kinetic,
+                state: Cow::Borrowed(&*state),
+                ledger: *ledger.report(),
+                history: Cow::Borrowed(recorder.history()),
+                steps: Cow::Borrowed(planner.notes()),
+                cuts: Cuts::default(),
+                breakages: Cow::Owned(crate::model::Breakages::default()),
+                constraints: Some(Cow::Borrowed(&notes)),
+            });
+            if let Err(error) = kept {
+                failure = Some(Failure::Checkpoint(error));
+                break;
+            }
         }
-        warnings.extend(slip.warnings());
-        let convergence = watch.finish(self.constrained, &options, xpbd.report());
+        warnings.extend(notes.slip.warnings());
+        let most_substeps = notes.most_substeps;
+        let convergence = notes.watch.finish(self.constrained, &options, xpbd.report());
         Ok(Outcome { failure, convergence, planner, most_substeps, judged, wall_s: course.wall_s() })
     }
 

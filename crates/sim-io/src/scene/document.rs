@@ -71,6 +71,14 @@ pub struct Scene {
     pub(crate) source: Source,
 }
 
+impl Scene {
+    /// A hash of everything that it says, wherever its file lies and however that is laid out.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let said = Self { folder: PathBuf::new(), source: Source::default(), ..self.clone() };
+        crate::checkpoint::fingerprint(format!("{said:?}").bytes())
+    }
+}
+
 /// Names.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,7 +1,7 @@
 //! How far from converged a run was.
 
 use crate::model::Constrained;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sim_pbd::{ContactReport, Formulation, SolveOrder, SolveReport, Worst, XpbdOptions};
 
 /// How far from solved the constraints were at the ends of the frames.
@@ -50,17 +50,33 @@ pub struct LargestResidual {
     pub relative: f64,
 }
 
-/// Watches a run.
-#[derive(Default)]
-pub(super) struct Watch {
+/// Watches a run; a checkpoint holds it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Watch {
     made: u64,
     not_converged: u64,
-    largest: Option<(f64, Worst)>,
-    rigid: Option<(f64, Worst)>,
+    largest: Option<Seen>,
+    rigid: Option<Seen>,
     rms: f64,
     deepest: f64,
     limited: u64,
     stopped: u64,
+}
+
+/// A constraint that was far off.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Seen {
+    t: f64,
+    list: usize,
+    index: usize,
+    value: f64,
+    relative: f64,
+}
+
+impl Seen {
+    fn new(t: f64, worst: &Worst) -> Self {
+        Self { t, list: worst.list, index: worst.index, value: worst.value, relative: worst.relative }
+    }
 }
 
 impl Watch {
@@ -73,18 +89,18 @@ impl Watch {
         self.stopped += contact.stopped as u64;
         for (kept, found) in [(&mut self.largest, report.worst), (&mut self.rigid, report.worst_rigid)] {
             if let Some(worst) = found
-                && kept.is_none_or(|(_, kept)| worst.relative > kept.relative)
+                && kept.is_none_or(|kept| worst.relative > kept.relative)
             {
-                *kept = Some((t, worst));
+                *kept = Some(Seen::new(t, &worst));
             }
         }
     }
 
     pub fn finish(self, model: &Constrained, options: &XpbdOptions, report: &SolveReport) -> Convergence {
-        let named = |found: Option<(f64, Worst)>| {
-            found.map(|(t, worst)| LargestResidual {
+        let named = |found: Option<Seen>| {
+            found.map(|worst| LargestResidual {
                 constraint: model.name(worst.list, worst.index),
-                t,
+                t: worst.t,
                 value: worst.value,
                 relative: worst.relative,
             })
