@@ -181,6 +181,9 @@ pub fn fit(points: &[(f64, f64)], law: FitLaw, confidence: f64) -> Result<Fit, F
     })
 }
 
+/// Principal stretches of a mode at a stretch.
+type Principal = fn(f64) -> [f64; 3];
+
 /// Where in the range of the data the law is not stable (Drucker): stress and strain increments that oppose each other. Rubber is tried in
 /// pulling along one axis, along two, and in pure shear; others along their axis only.
 fn instability(law: &Law, points: &[(f64, f64)]) -> Vec<String> {
@@ -200,7 +203,7 @@ fn instability(law: &Law, points: &[(f64, f64)]) -> Vec<String> {
             .into_iter()
             .collect();
     }
-    let modes: [(&str, fn(f64) -> [f64; 3]); 3] = [
+    let modes: [(&str, Principal); 3] = [
         ("pulled along one axis", |l| [l, l.powf(-0.5), l.powf(-0.5)]),
         ("pulled along two axes", |l| [l, l, l.powi(-2)]),
         ("in pure shear", |l| [l, 1.0, 1.0 / l]),

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => load_coo_from_matrix_market_str(&membrane(30)?)?,
     };
     let dim = read.nrows();
-    if dim != read.ncols() || dim % 3 != 0 {
+    if dim != read.ncols() || !dim.is_multiple_of(3) {
         return Err(format!(
             "{dim} × {}: a square matrix of three unknowns per node is needed",
             read.ncols()

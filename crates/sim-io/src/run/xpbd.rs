@@ -140,13 +140,7 @@ impl Run<'_> {
         let (scene, system) = (self.scene, self.constrained.system());
         let (frame, start) = (scene.time.frame, scene.time.start);
         let (frames, judged) = frames_to_run(scene, until, warnings);
-        if self.constrained.options.formulation != Formulation::Xpbd {
-            warnings.push(
-                "plain PBD: stiffness and damping of the parts have no part in the motion; its stiffness depends on substeps \
-                 and iterations"
-                    .to_owned(),
-            );
-        }
+        warnings.extend(self.plain());
         // Constraints have no step limit; the explicit forces have that of the symplectic Euler method they are stepped by.
         let info = stepper_info("symplectic_euler").expect("the registry has it");
         let mut planner = StepPlanner::new(info, scene)?;
@@ -241,6 +235,15 @@ impl Run<'_> {
         let most_substeps = notes.most_substeps;
         let convergence = notes.watch.finish(self.constrained, &options, xpbd.report());
         Ok(Outcome { failure, convergence, planner, most_substeps, judged, wall_s: course.wall_s() })
+    }
+
+    /// What is to be said of plain PBD.
+    fn plain(&self) -> Option<String> {
+        (self.constrained.options.formulation != Formulation::Xpbd).then(|| {
+            "plain PBD: stiffness and damping of the parts have no part in the motion; its stiffness depends on substeps \
+             and iterations"
+                .to_owned()
+        })
     }
 
     fn options(&self, substeps: u32) -> XpbdOptions {

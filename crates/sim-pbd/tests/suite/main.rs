@@ -7,6 +7,7 @@ mod belts;
 mod chains;
 mod common;
 mod contact;
+mod levers;
 mod orders;
 mod pulleys;
 mod reference;

@@ -283,7 +283,7 @@ fn treloar(case: &Case) -> Verdict {
     ])
 }
 
-/// Rms residual in MPa of Ogden's published constants.
+/// Rms residual in `MPa` of Ogden's published constants.
 fn by_hand(points: &[(f64, f64)]) -> Result<f64, Box<dyn std::error::Error>> {
     let case = sim_verify::reference::case("B-hyperelastic-uniaxial")?;
     let (mu, alpha) = (case.numbers("inputs/ogden_mu")?, case.numbers("inputs/ogden_alpha")?);
