@@ -61,7 +61,8 @@ impl Friction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Skin {
-    /// Radius in m of all of them, not negative: half the thickness of a cloth or rope.
+    /// Radius in m of all of them, not negative: half the thickness of a cloth or rope. With 0, constraints may drag parts across
+    /// thin colliders.
     pub radius: f64,
     /// Particles that touch colliders, and triangles of skins.
     pub particles: Vec<u32>,

@@ -3,6 +3,10 @@
 //! Contacts are planes at places where surfaces were met on the predicted way; constraints may then drag a part around or through.
 //! Here the way that was made is followed again, and what would get through is stopped before it does. The way of a substep that
 //! ended well starts outside of everything, so that stopping everything is always possible.
+//!
+//! # Limitations
+//! Skins of radius 0 rest on the surface itself, where outside and inside are a matter of rounding: they are left alone. Give what
+//! flies at thin things a thickness.
 
 use super::Collider;
 use super::collider::ColliderState;
@@ -30,7 +34,7 @@ pub(super) fn stop(
     let mut cuts = 0;
     for round in 0..ROUNDS {
         let before = cuts;
-        for feature in features.list.iter().filter(|feature| feature.count < 3) {
+        for feature in features.list.iter().filter(|feature| feature.count < 3 && feature.radius > 0.0) {
             for (collider, state) in colliders.iter().zip(states) {
                 let Some(time) = crossing(feature, collider, state, sweep) else { continue };
                 let kept = if round < CUTS { KEPT * time } else { 0.0 };
