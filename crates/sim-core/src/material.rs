@@ -27,7 +27,7 @@ pub trait AxialLaw: Debug + Send + Sync {
     fn tangent_bound(&self, low: f64, high: f64) -> f64;
 
     /// Stretches between which the law is known. Beyond them the functions above go on smoothly, so that an iteration can pass through,
-    /// but an accepted state there is an error ([`crate::System::check`]).
+    /// but an accepted state there is an error.
     fn known_range(&self) -> (f64, f64) {
         (0.0, f64::INFINITY)
     }
